@@ -1,0 +1,129 @@
+#include "models/network/flow/flow_network.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace rehearse {
+namespace {
+
+constexpr double noise_ps = 0.02;         // rounding of sums of times near 1 s
+constexpr double noise_relative = 1e-12;  // rounding of the remaining bytes
+constexpr double longest_ps = 9e18;
+
+}  // namespace
+
+FlowNetwork::FlowNetwork(std::span<const double> capacities, SimDuration coalesce)
+    : solver_(capacities), window_(coalesce.value) {
+    REHEARSE_CHECK(window_ >= 0, "a coalescing window is not negative");
+}
+
+std::int64_t FlowNetwork::on_grid(std::int64_t at) const {
+    return window_ == 0 ? at : (at + window_ - 1) / window_ * window_;
+}
+
+FlowNetwork::FlowIndex FlowNetwork::start(SimTime at, double bytes, std::span<const WeightedLink> links,
+                                          std::uint64_t token, double cap) {
+    REHEARSE_CHECK(at.value >= now_, "a flow starts in the past");
+    REHEARSE_CHECK(bytes >= 0, "a flow has a negative size");
+    const FlowIndex flow = solver_.create(links, cap);
+    if (flow >= progress_.size()) progress_.resize(flow + 1);
+    progress_[flow] = Progress{.size = bytes, .left = bytes, .token = token};
+    starts_.advance_to(flow, on_grid(at.value));
+    return flow;
+}
+
+SimTime FlowNetwork::next_event_time() {
+    if (solve_at_ == now_) solve();
+    std::int64_t next = solve_at_;
+    if (!starts_.empty()) next = std::min(next, starts_.top().at);
+    while (!ends_.empty() && ends_.top().at < next) {
+        const std::int64_t end = end_of(progress_[ends_.top().flow]);
+        if (end <= ends_.top().at) {
+            next = ends_.top().at;
+        } else {
+            ends_.postpone_top(end);
+        }
+    }
+    return SimTime{next};
+}
+
+void FlowNetwork::advance(SimTime to, std::vector<Ended>& done) {
+    for (SimTime next = next_event_time(); next <= to && next.value != INT64_MAX; next = next_event_time()) {
+        now_ = next.value;
+        const auto first = static_cast<std::ptrdiff_t>(done.size());
+        take_ends(done);
+        take_starts(done);
+        std::sort(done.begin() + first, done.end(), [](const Ended& a, const Ended& b) { return a.flow < b.flow; });
+    }
+    now_ = std::max(now_, to.value);
+}
+
+void FlowNetwork::take_ends(std::vector<Ended>& done) {
+    while (!ends_.empty() && ends_.top().at <= now_) {
+        const FlowIndex flow = ends_.top().flow;
+        Progress& progress = progress_[flow];
+        const std::int64_t end = end_of(progress);
+        if (end > now_) {
+            ends_.postpone_top(end);
+            continue;
+        }
+        ends_.pop();
+        progress.moving = false;
+        solver_.leave(flow, progress.size);
+        solver_.destroy(flow);
+        done.push_back({SimTime{now_}, flow, progress.token});
+        solve_at_ = std::min(solve_at_, on_grid(now_));
+        ++events_;
+    }
+}
+
+void FlowNetwork::take_starts(std::vector<Ended>& done) {
+    while (!starts_.empty() && starts_.top().at <= now_) {
+        const FlowIndex flow = starts_.top().flow;
+        Progress& progress = progress_[flow];
+        starts_.pop();
+        ++events_;
+        if (progress.left <= 0 || std::isinf(solver_.cap(flow))) {
+            solver_.destroy(flow);
+            done.push_back({SimTime{now_}, flow, progress.token});
+            continue;
+        }
+        progress.moving = true;
+        progress.since = now_;
+        solver_.join(flow);
+        solve_at_ = now_;
+    }
+}
+
+void FlowNetwork::solve() {
+    solve_at_ = INT64_MAX;
+    ++solves_;
+    for (const FlowIndex flow : solver_.resolve()) {
+        Progress& progress = progress_[flow];
+        progress.left = std::max(0.0, progress.left - progress.rate * static_cast<double>(now_ - progress.since));
+        progress.rate = solver_.rate(flow) * 1e-12;
+        progress.since = now_;
+        ends_.advance_to(flow, end_of(progress));
+        ++events_;
+    }
+}
+
+std::int64_t FlowNetwork::end_of(const Progress& progress) const {
+    const double duration = progress.left / progress.rate;
+    if (!(duration < longest_ps - static_cast<double>(progress.since))) return INT64_MAX - 1;
+    const double rounded = std::ceil(duration * (1 - noise_relative) - noise_ps);
+    return progress.since + std::max(std::int64_t{0}, static_cast<std::int64_t>(rounded));
+}
+
+void FlowNetwork::carried(std::vector<double>& bytes) const {
+    bytes.resize(solver_.link_count());
+    for (std::uint32_t l = 0; l < bytes.size(); ++l) bytes[l] = solver_.carried(l);
+    for (FlowIndex flow = 0; flow < progress_.size(); ++flow) {
+        const Progress& progress = progress_[flow];
+        if (!progress.moving) continue;
+        const double moved = progress.rate * static_cast<double>(now_ - progress.since);
+        solver_.add_carried(flow, progress.size - std::max(0.0, progress.left - moved), bytes);
+    }
+}
+
+}  // namespace rehearse

@@ -1,0 +1,79 @@
+// FlowNetwork: the fluid network in time. Flows begin, share the links max-min fairly, drain and end.
+//
+// Between two changes every rate is constant, so the state is only touched at the changes: a flow holds what was left at
+// its last change of rate, r(t) = r(t0) - x (t - t0), and ends at t0 + r(t0) / x, rounded up to the next picosecond.
+// Times are int64 picoseconds; bytes and rates are doubles. Ends that differ by less than rounding noise (0.02 ps plus
+// 1e-12 of the remaining time) fall on the same picosecond and are taken together, as are all flows that begin at one
+// instant; the rates are recomputed once, when time moves on.
+//
+// Coalescing (an approximation, off at 0): a flow begins at the next multiple of the window, and capacity that an ended
+// flow leaves is given out at the next multiple. So every rate change comes at most one window late, never early, and
+// no link is ever overloaded.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "models/network/flow/completion_heap.hpp"
+#include "models/network/flow/max_min_solver.hpp"
+#include "sim/base/units.hpp"
+
+namespace rehearse {
+
+class FlowNetwork {
+public:
+    using FlowIndex = MaxMinSolver::FlowIndex;
+    struct Ended {
+        SimTime at;
+        FlowIndex flow;
+        std::uint64_t token;
+    };
+
+    // capacities in bytes per second, per LinkId.
+    explicit FlowNetwork(std::span<const double> capacities, SimDuration coalesce = SimDuration{0});
+
+    // A flow of `bytes` that begins to move at `at`, never before a time already advanced to. Links must be distinct. A
+    // flow without bytes, or without links and cap, ends when it begins.
+    FlowIndex start(SimTime at, double bytes, std::span<const WeightedLink> links, std::uint64_t token,
+                    double cap = std::numeric_limits<double>::infinity());
+    SimTime next_event_time();  // SimTime{INT64_MAX}: nothing is under way
+    // Handles everything up to `to` and appends the ends, ordered by (time, flow).
+    void advance(SimTime to, std::vector<Ended>& done);
+
+    double rate(FlowIndex flow) const { return solver_.rate(flow); }  // of the last solve, bytes per second
+    std::size_t link_count() const { return solver_.link_count(); }
+    // Wire bytes that each link has carried up to the time advanced to.
+    void carried(std::vector<double>& bytes) const;
+    std::uint64_t events() const { return events_; }
+    std::uint64_t solves() const { return solves_; }
+    std::uint64_t links_visited() const { return solver_.links_visited(); }
+
+private:
+    struct Progress {
+        double size = 0;
+        double left = 0;   // bytes at `since`
+        double rate = 0;   // bytes per picosecond from `since` on
+        std::int64_t since = 0;
+        std::uint64_t token = 0;
+        bool moving = false;
+    };
+
+    void solve();
+    void take_ends(std::vector<Ended>& done);
+    void take_starts(std::vector<Ended>& done);
+    std::int64_t end_of(const Progress& progress) const;
+    std::int64_t on_grid(std::int64_t at) const;
+
+    MaxMinSolver solver_;
+    std::int64_t window_;
+    std::vector<Progress> progress_;
+    CompletionHeap ends_;
+    CompletionHeap starts_;
+    std::int64_t now_ = 0;
+    std::int64_t solve_at_ = INT64_MAX;  // when the rates are due to be recomputed
+    std::uint64_t events_ = 0;
+    std::uint64_t solves_ = 0;
+};
+
+}  // namespace rehearse

@@ -1,0 +1,129 @@
+// The fast max-min solver: keeps the allocation while flows join and leave, and recomputes only what changes.
+//
+// Model and equation as in max_min_reference.hpp. Every link has a level: the rate of the flows that it limits
+// (infinite when it limits none). The allocation is the state in which each flow runs at the smallest level on its
+// path or at its cap. resolve() repairs it by an incremental progressive filling:
+//
+//   A sweep runs through the levels from low to high, over a queue of the links that are in doubt, ordered by the
+//   smaller of their old level and their present share
+//       share = (capacity - load of the flows fixed below) / weight of the flows that still grow.
+//   - A link whose share rose above its old level reaches that level first: the flows that it held are released there
+//     and grow on, unless another link that is not in doubt holds them at the same level.
+//   - A link that reaches its share is full: the growing flows on it, and those that were faster, stop there.
+//   A flow that is released, stopped or slowed puts its other links in doubt.
+//
+// Every change happens at or above the present level, so a link is settled once. The sweep visits the links whose level
+// or load changes and their neighbours; influence travels through full links only, and a link that could carry every
+// flow on it at its cap is never looked at. Deterministic: ties go by (level, index).
+//
+// Cost of one resolve(): O(m log m) in the memberships m of the visited links. No allocation once warm.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <vector>
+
+#include "models/network/flow/max_min_reference.hpp"
+#include "models/network/flow/slot_pool.hpp"
+
+namespace rehearse {
+
+class MaxMinSolver {
+public:
+    using FlowIndex = std::uint32_t;  // dense, reused after destroy()
+
+    explicit MaxMinSolver(std::span<const double> capacities);  // bytes per second, all > 0
+
+    // A flow that takes no part yet. Links must be distinct. Its cap is lowered to what it could get alone.
+    FlowIndex create(std::span<const WeightedLink> links, double cap = std::numeric_limits<double>::infinity());
+    void join(FlowIndex flow);                  // takes part from the next resolve() on; its rate is 0 until then
+    void leave(FlowIndex flow, double bytes);   // no longer takes part; adds weight x bytes to what its links carried
+    void destroy(FlowIndex flow);               // frees the index
+
+    // Restores the max-min allocation. The flows whose rate changed, in the order in which they were settled; valid
+    // until the next call.
+    std::span<const FlowIndex> resolve();
+    double rate(FlowIndex flow) const { return flows_[flow].rate; }
+    double cap(FlowIndex flow) const { return flows_[flow].cap; }
+
+    // Adds weight x bytes of a flow that is under way (or any other) to `into`, per link.
+    void add_carried(FlowIndex flow, double bytes, std::vector<double>& into) const;
+    double carried(std::uint32_t link) const { return links_[link].carried; }
+    std::size_t link_count() const { return links_.size(); }
+    std::uint64_t links_visited() const { return links_visited_; }
+
+private:
+    static constexpr double infinity = std::numeric_limits<double>::infinity();
+    static constexpr std::uint32_t no_link = UINT32_MAX;
+
+    struct Member {
+        double weight;
+        FlowIndex flow;
+        std::uint32_t slot;  // the flow's entry for this link
+    };
+    struct LinkState {
+        double capacity;
+        double demand = 0;         // sum of weight x cap
+        double level = infinity;   // rate of the flows that this link limits
+        double carried = 0;        // bytes
+        std::vector<Member> members;
+        // During one sweep:
+        double fixed = 0;          // load of the flows that are not counted in `growing`
+        double weight = 0;         // of the growing ones
+        double taken_min = infinity;  // clean flows from this rate on count as growing: the link would slow them
+        double kept_max = 0;       // no clean flow counted in `fixed` is faster
+        double queued = infinity;  // key of the valid queue entry
+        std::uint32_t growing = 0;
+        std::uint32_t sweep = 0;
+        bool settled = false;
+    };
+    struct FlowState {
+        double rate = 0;
+        double cap = 0;
+        std::uint32_t first = 0;   // slots
+        std::uint32_t count = 0;
+        std::uint32_t limit = no_link;  // the link that limits it; no_link = its cap
+        std::uint32_t sweep = 0;   // 2 x sweep: growing; 2 x sweep + 1: stopped in this sweep; else clean
+    };
+    struct Entry {
+        double key;
+        std::uint32_t index;       // link, or flow + flow_bit: a growing flow that reaches its cap
+        std::uint32_t is_flow;
+    };
+
+    bool in_play(const LinkState& link) const;
+    bool is_growing(const FlowState& flow) const { return flow.sweep == 2 * sweep_; }
+    bool is_clean(const FlowState& flow) const { return flow.sweep < 2 * sweep_; }
+    double share(const LinkState& link) const;
+    double due(const LinkState& link) const;
+
+    void seed();
+    void doubt(std::uint32_t link);
+    void count_members(std::uint32_t link);
+    double count_with_threshold(std::uint32_t link, double threshold);
+    void queue_link(std::uint32_t link, double key);
+    void push(Entry entry);
+    Entry pop();
+    void on_link(std::uint32_t link, double key);
+    void release(std::uint32_t link);
+    bool hold_elsewhere(FlowState& flow, std::uint32_t link);
+    void grow(FlowIndex flow, std::uint32_t from);
+    void fill(std::uint32_t link, double share);
+    void stop(FlowIndex flow, double rate, std::uint32_t at);
+
+    std::vector<LinkState> links_;
+    std::vector<FlowState> flows_;
+    std::vector<FlowIndex> free_flows_;
+    SlotPool slots_;
+    std::vector<FlowIndex> joined_;
+    std::vector<std::uint32_t> relieved_;  // full links that a flow left
+    std::vector<Entry> queue_;
+    std::vector<FlowIndex> changed_;
+    std::uint32_t sweep_ = 0;
+    double present_ = 0;  // level of the sweep
+    double anchor_ = 0;   // last level at which something stopped: ties share it exactly
+    std::uint64_t links_visited_ = 0;
+};
+
+}  // namespace rehearse

@@ -1,0 +1,57 @@
+// NetworkModel: one of the two interfaces in the program that are crossed by virtual call. Three fidelities stand behind
+// it (ideal, flow, packet). It owns the active transfers; the caller owns the clock.
+//
+// Protocol: start() hands in a transfer that begins at `at` (never before a time already advanced to). The caller
+// repeats: t = next_event_time(); advance(t, done). `done` receives the transfers that ended at or before t, ordered by
+// (time, id). Equal inputs give equal outputs, also for ties: transfers that end together end in order of FlowId, and
+// all transfers that begin at one instant are taken together before any rate is computed.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "sim/base/ids.hpp"
+#include "sim/base/units.hpp"
+
+namespace rehearse {
+
+enum class TransferPattern : std::uint8_t {
+    point_to_point,  // gpus = {source, destination}; size = payload bytes
+    ring,            // gpus in ring order; size = payload bytes that EACH member sends to its successor over all steps
+    all_to_all,      // gpus = members; size = payload bytes that EACH member sends in all, split evenly over the others
+};
+
+struct TransferRequest {
+    TransferPattern pattern = TransferPattern::point_to_point;
+    std::span<const GpuId> gpus;     // must stay valid only during the call
+    Bytes size;
+    std::uint32_t steps = 1;         // serial messages on the critical path (ring all-gather: n - 1): each pays the
+                                     // latency of the slowest hop
+    std::uint64_t group_key = 0;     // equal keys promise equal (pattern, gpus): lets a model reuse the expanded links; 0 = none
+    std::uint64_t token = 0;         // handed back on completion
+};
+
+struct Completion {
+    SimTime at;
+    FlowId flow;
+    std::uint64_t token;
+};
+
+struct LinkTraffic {
+    std::vector<double> bytes;       // per LinkId: wire bytes carried (payload plus framing)
+    std::vector<double> busy_seconds;  // per LinkId: time integral of utilisation (1 = at line rate)
+};
+
+class NetworkModel {
+public:
+    virtual ~NetworkModel() = default;
+    virtual FlowId start(SimTime at, const TransferRequest& request) = 0;
+    // Earliest time at which something happens inside the model; SimTime{INT64_MAX} when nothing is active.
+    virtual SimTime next_event_time() = 0;
+    virtual void advance(SimTime to, std::vector<Completion>& done) = 0;
+    virtual const LinkTraffic& traffic() const = 0;
+    virtual std::uint64_t events() const = 0;  // rate changes, starts and completions so far
+};
+
+}  // namespace rehearse

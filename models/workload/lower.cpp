@@ -1,0 +1,158 @@
+#include "models/workload/lower.hpp"
+
+#include <algorithm>
+
+namespace rehearse {
+
+namespace {
+
+class Lowering {
+public:
+    Lowering(const TrainingSpec& training, std::uint32_t stage, const StageIndex& index)
+        : training_(training), index_(index), stage_(stage),
+          stages_(static_cast<std::uint32_t>(training.parallel.pipeline)),
+          chunks_(static_cast<std::uint32_t>(training.parallel.virtual_stages)),
+          schedule_(build_schedule(stage, stages_, chunks_, static_cast<std::uint32_t>(training.micro_batches()))) {}
+
+    Program run() {
+        begin_step();
+        if (is_on(training_.technique.overlap_pipeline)) {
+            decoupled_passes();
+        } else {
+            coupled_passes();
+        }
+        end_step();
+        return std::move(program_);
+    }
+
+private:
+    bool data_group() const { return training_.parallel.data * training_.parallel.context > 1; }
+    bool overlap_data() const { return is_on(training_.technique.overlap_data) && data_group(); }
+    bool first_block(const Pass& pass) const { return stage_ == 0 && pass.chunk == 0; }
+    bool last_block(const Pass& pass) const { return stage_ + 1 == stages_ && pass.chunk + 1 == chunks_; }
+    bool receives(const Pass& pass) const { return pass.phase == Phase::forward ? !first_block(pass) : !last_block(pass); }
+    bool sends(const Pass& pass) const { return pass.phase == Phase::forward ? !last_block(pass) : !first_block(pass); }
+
+    Instruction& emit(Op op, std::uint32_t index) {
+        Instruction instruction;
+        instruction.op = op;
+        instruction.index = index;
+        return program_.instructions.emplace_back(instruction);
+    }
+    Instruction& emit_for(Op op, std::uint32_t index, const Pass& pass) {
+        Instruction& instruction = emit(op, index);
+        instruction.phase = pass.phase;
+        instruction.chunk = static_cast<std::uint16_t>(pass.chunk);
+        instruction.micro_batch = pass.micro_batch;
+        return instruction;
+    }
+    void emit_work(std::uint32_t work, Part part) { emit(Op::work, work).part = part; }
+    void emit_message(Op op, const Pass& pass) {
+        const bool with_next = (pass.phase == Phase::forward) == (op == Op::send);
+        emit_for(op, 0, pass).direction = with_next ? Direction::to_next : Direction::to_previous;
+    }
+    void post(std::uint32_t collective, GroupFamily family) {
+        emit(Op::collective, collective).family = family;
+        ++program_.collectives[static_cast<std::size_t>(family)];
+    }
+    void await(std::uint32_t sequence, GroupFamily family) { emit(Op::await, sequence).family = family; }
+    void post_and_await(std::uint32_t collective, GroupFamily family) {
+        post(collective, family);
+        await(program_.collectives[static_cast<std::size_t>(family)] - 1, family);
+    }
+
+    // MegaScale prefetches the parameter all-gathers: the first one runs beside the data loading.
+    void begin_step() {
+        if (overlap_data() && training_.parallel.zero > 0) {
+            for (std::uint32_t gather : index_.gather) post(gather, GroupFamily::data);
+        }
+        emit_work(index_.input, Part::data);
+    }
+
+    void compute(const Pass& pass) {
+        const bool gathered = overlap_data() && training_.parallel.zero > 0;
+        if (gathered && pass.phase == Phase::forward && pass.micro_batch == 0) await(pass.chunk, GroupFamily::data);
+        const auto& works = pass.phase == Phase::forward ? index_.forward : index_.backward;
+        emit_for(Op::work, works[pass.chunk], pass).part = Part::compute;
+        const bool last_micro_batch = pass.micro_batch + 1 == static_cast<std::uint32_t>(training_.micro_batches());
+        if (overlap_data() && pass.phase == Phase::backward && last_micro_batch) {
+            post(index_.scatter[pass.chunk], GroupFamily::data);
+        }
+    }
+
+    void decoupled_passes() {
+        for (const Pass& pass : schedule_.passes) {
+            if (receives(pass)) emit_message(Op::receive, pass);
+            compute(pass);
+            if (sends(pass)) emit_message(Op::send, pass);
+        }
+        if (stages_ > 1) emit(Op::flush, 0);
+    }
+
+    // Megatron-LM 285068c8: after each unit (one pass; a forward-backward pair in the steady phase of the interleaved
+    // schedule) one batched exchange sends what was made and receives what the next unit needs, waits for all of it and
+    // synchronises the device.
+    void coupled_passes() {
+        const auto& passes = schedule_.passes;
+        std::size_t begin = 0;
+        exchange(passes, 0, 0, unit_end(0));
+        while (begin < passes.size()) {
+            const std::size_t end = unit_end(begin);
+            for (std::size_t i = begin; i < end; ++i) compute(passes[i]);
+            exchange(passes, begin, end, end < passes.size() ? unit_end(end) : end);
+            begin = end;
+        }
+    }
+
+    std::size_t unit_end(std::size_t begin) const {
+        const auto& passes = schedule_.passes;
+        const bool pair = chunks_ > 1 && begin >= schedule_.warmup && begin + 1 < passes.size() &&
+                          passes[begin].phase == Phase::forward;
+        return begin + (pair ? 2 : 1);
+    }
+
+    void exchange(const std::vector<Pass>& passes, std::size_t begin, std::size_t end, std::size_t next_end) {
+        const std::size_t before = program_.instructions.size();
+        for (std::size_t i = begin; i < end; ++i) {
+            if (sends(passes[i])) emit_message(Op::send, passes[i]);
+        }
+        for (std::size_t i = end; i < next_end; ++i) {
+            if (receives(passes[i])) emit_message(Op::receive, passes[i]);
+        }
+        if (program_.instructions.size() == before) return;
+        emit(Op::flush, 0);
+        emit_work(index_.exchange, Part::pp_exposed);
+    }
+
+    void end_step() {
+        if (overlap_data()) {
+            const std::uint32_t posted = program_.collectives[static_cast<std::size_t>(GroupFamily::data)];
+            for (std::uint32_t i = posted - chunks_; i < posted; ++i) await(i, GroupFamily::data);
+        } else if (data_group()) {
+            post_and_await(index_.scatter.front(), GroupFamily::data);
+        }
+        if (stages_ > 1 && (stage_ == 0 || stage_ + 1 == stages_)) {
+            post_and_await(index_.embedding_reduce, GroupFamily::embedding);
+        }
+        if (training_.parallel.tensor * training_.parallel.pipeline > 1) post_and_await(index_.norm, GroupFamily::model);
+        emit_work(index_.optimizer, Part::optimizer);
+        if (!overlap_data() && data_group() && training_.parallel.zero > 0) {
+            post_and_await(index_.gather.front(), GroupFamily::data);
+        }
+        emit_work(index_.step, Part::other);
+    }
+
+    const TrainingSpec& training_;
+    const StageIndex& index_;
+    std::uint32_t stage_, stages_, chunks_;
+    StageSchedule schedule_;
+    Program program_;
+};
+
+}  // namespace
+
+Program lower_stage(const TrainingSpec& training, std::uint32_t stage, const StageIndex& index) {
+    return Lowering(training, stage, index).run();
+}
+
+}  // namespace rehearse

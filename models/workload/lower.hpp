@@ -1,0 +1,21 @@
+// Lowering: schedule + techniques -> the program of one stage.
+#pragma once
+
+#include <vector>
+
+#include "models/workload/program.hpp"
+#include "models/workload/workload.hpp"
+
+namespace rehearse {
+
+// Indices into Workload::works and Workload::collectives that the programs refer to.
+struct StageIndex {
+    std::vector<std::uint32_t> forward, backward;      // work per chunk
+    std::uint32_t optimizer = 0, exchange = 0, input = 0, step = 0;
+    std::vector<std::uint32_t> gather, scatter;        // group collectives: per chunk (overlapped) or one for all
+    std::uint32_t norm = 0, embedding_reduce = 0;
+};
+
+Program lower_stage(const TrainingSpec& training, std::uint32_t stage, const StageIndex& index);
+
+}  // namespace rehearse

@@ -1,0 +1,51 @@
+// Programs: what the ranks of one pipeline stage do in a step, in the order in which the host issues it.
+//
+// Training is SPMD, so all ranks of a stage share one program and keep only a cursor. Instructions act on the compute
+// stream unless said; send and collective are asynchronous and act on their own streams, as CUDA streams do: the
+// sends of a direction among themselves in order, the collectives of a process group among themselves in order.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "models/workload/layout.hpp"
+#include "models/workload/schedule.hpp"
+
+namespace rehearse {
+
+// Where the time of a rank went; the parts of breakdown_s in metrics.json.
+enum class Part : std::uint8_t {
+    compute, tp_exposed, pp_exposed, dp_exposed, ep_exposed, bubble, optimizer, data, straggler_wait, other,
+};
+inline constexpr std::size_t part_count = 10;
+std::string_view name(Part part);
+
+enum class Op : std::uint8_t {
+    work,        // run works[index]; the ranks of the local group meet at each of its collectives
+    send,        // post the activation (to the next stage) or its gradient (to the previous stage)
+    receive,     // wait for the oldest message of that direction not yet received
+    flush,       // wait until every send since the last flush has arrived
+    collective,  // post collectives[index] on its group; begins when the last member has posted
+    await,       // wait for the index-th collective that this rank posted in `family`
+};
+
+enum class Direction : std::uint8_t { to_next, to_previous };
+
+struct Instruction {
+    Op op = Op::work;
+    Part part = Part::compute;                  // work: what the compute time counts as
+    Phase phase = Phase::forward;
+    Direction direction = Direction::to_next;   // send, receive
+    GroupFamily family = GroupFamily::data;     // collective, await
+    std::uint16_t chunk = 0;
+    std::uint32_t micro_batch = 0;
+    std::uint32_t index = 0;
+};
+
+struct Program {
+    std::vector<Instruction> instructions;
+    std::uint32_t collectives[group_family_count] = {};  // posted per family
+};
+
+}  // namespace rehearse

@@ -1,0 +1,99 @@
+#include "models/workload/workload.hpp"
+
+#include <cmath>
+
+#include "models/workload/flops.hpp"
+#include "models/workload/lower.hpp"
+#include "models/workload/transformer.hpp"
+
+namespace rehearse {
+
+namespace {
+
+constexpr double synchronised_bytes = 2;  // gradients and gathered weights travel in half precision
+
+class Builder {
+public:
+    explicit Builder(const TrainingSpec& training)
+        : workload_{training, RankLayout(training.parallel), {}, {}, {}, {}, {}, 0, 0} {}
+
+    Workload build() {
+        const TrainingSpec& training = workload_.training;
+        const auto stages = static_cast<std::uint32_t>(training.parallel.pipeline);
+        for (std::uint32_t stage = 0; stage < stages; ++stage) {
+            workload_.programs.push_back(lower_stage(training, stage, index_stage(stage, stages)));
+        }
+        const double tokens = static_cast<double>(training.micro_batch * training.model.sequence);
+        double message = 2 * tokens * static_cast<double>(training.model.hidden / training.parallel.context);
+        // Megatron-LM scatters the activation over the tensor group before it leaves the node and gathers it behind.
+        message /= static_cast<double>(training.parallel.tensor);
+        workload_.stage_message = Bytes{std::llround(message)};
+        workload_.memory = estimate_memory(training);
+        workload_.flops_per_token = model_flops_per_token(training, AttentionCount::windowed);
+        workload_.hardware_flops_per_token = hardware_flops_per_token(training);
+        return std::move(workload_);
+    }
+
+private:
+    std::uint32_t add(Work work) {
+        workload_.works.push_back(std::move(work));
+        return static_cast<std::uint32_t>(workload_.works.size() - 1);
+    }
+    std::uint32_t add(CollectiveVerb verb, GroupFamily family, double bytes) {
+        workload_.collectives.push_back({verb, family, Bytes{std::llround(bytes)}});
+        return static_cast<std::uint32_t>(workload_.collectives.size() - 1);
+    }
+
+    StageIndex index_stage(std::uint32_t stage, std::uint32_t stages) {
+        const TrainingSpec& training = workload_.training;
+        const auto chunks = static_cast<std::uint32_t>(training.parallel.virtual_stages);
+        const std::int64_t layers = training.model.layers / (stages * chunks);
+        const double per_chunk = static_cast<double>(layers) * layer_parameters_per_rank(training);
+        const double embedding = embedding_parameters_per_rank(training);
+        StageIndex index;
+        std::vector<double> parameters(chunks, per_chunk);
+        if (stage == 0) parameters.front() += embedding;
+        if (stage + 1 == stages && stages > 1) parameters.back() += embedding;
+        for (std::uint32_t chunk = 0; chunk < chunks; ++chunk) {
+            const ChunkEnds ends{stage == 0 && chunk == 0, stage + 1 == stages && chunk + 1 == chunks};
+            index.forward.push_back(add(chunk_work(training, Phase::forward, layers, ends)));
+            index.backward.push_back(add(chunk_work(training, Phase::backward, layers, ends)));
+        }
+        add_synchronisation(index, parameters);
+        double total = 0;
+        for (double n : parameters) total += n;
+        index.optimizer = add(optimizer_work(training, total));
+        index.exchange = add(host_work(HostCost::exchange));
+        index.input = add(host_work(is_on(training.technique.overlap_input) ? HostCost::none : HostCost::input));
+        index.step = add(host_work(HostCost::step));
+        return index;
+    }
+
+    void add_synchronisation(StageIndex& index, const std::vector<double>& parameters) {
+        const TrainingSpec& training = workload_.training;
+        const CollectiveVerb reduce =
+            training.parallel.zero > 0 ? CollectiveVerb::reduce_scatter : CollectiveVerb::all_reduce;
+        const auto add_pair = [&](double n) {
+            index.gather.push_back(add(CollectiveVerb::all_gather, GroupFamily::data, synchronised_bytes * n));
+            index.scatter.push_back(add(reduce, GroupFamily::data, synchronised_bytes * n));
+        };
+        if (is_on(training.technique.overlap_data)) {
+            for (double n : parameters) add_pair(n);
+        } else {
+            double total = 0;
+            for (double n : parameters) total += n;
+            add_pair(total);
+        }
+        index.norm = add(CollectiveVerb::sync, GroupFamily::model, 0);
+        index.embedding_reduce = add(CollectiveVerb::all_reduce, GroupFamily::embedding,
+                                     synchronised_bytes * embedding_parameters_per_rank(training));
+    }
+
+    Workload workload_;
+};
+
+}  // namespace
+
+Workload build_workload(const TrainingSpec& training) { return Builder(training).build(); }
+
+}  // namespace rehearse

@@ -1,0 +1,28 @@
+#include "runtime/simulate.hpp"
+
+#include "models/compute/variation.hpp"
+#include "models/network/make_network_model.hpp"
+#include "models/workload/price.hpp"
+#include "runtime/training_run.hpp"
+#include "topology/router.hpp"
+
+namespace rehearse {
+
+Timeline simulate(const SimulationInputs& inputs) {
+    const Router router(inputs.cluster, inputs.network.ecmp, inputs.seed);
+    const std::unique_ptr<NetworkModel> network = make_network_model(inputs.network, inputs.cluster, router);
+    const Variation variation(inputs.profile.variation, inputs.seed, inputs.cluster.node_count());
+    const LocalFabric fabric{inputs.workload.layout.group_size(GroupFamily::local), inputs.cluster.gpus_per_node(),
+                             inputs.cluster.spec().node.nic * Ratio{static_cast<double>(inputs.cluster.spec().node.nics)}};
+    const std::vector<PricedWork> prices = price(inputs.workload, inputs.profile, fabric);
+    const TrainingRunInputs run{inputs.workload, prices,        inputs.cluster, inputs.placement,
+                                variation,       inputs.profile, inputs.sampled};
+    return TrainingRun(run, *network).run();
+}
+
+Timeline SimulatedExecutor::execute(const Workload& workload) {
+    const SimulationInputs& in = inputs_;
+    return simulate({in.cluster, in.placement, workload, in.profile, in.network, in.seed, in.sampled});
+}
+
+}  // namespace rehearse

@@ -1,0 +1,129 @@
+// Group collectives of TrainingRun: posting, meeting, starting on the network, ending.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "runtime/rings.hpp"
+#include "runtime/training_run.hpp"
+
+namespace rehearse {
+
+namespace {
+
+constexpr std::size_t index_of(GroupFamily family) { return static_cast<std::size_t>(family); }
+
+std::uint64_t token_of(GroupFamily family, std::uint32_t group, std::uint32_t sequence) {
+    REHEARSE_CHECK(sequence < (1u << 24), "a group posts more than 2^24 collectives in a step");
+    return std::uint64_t{1} << 63 | std::uint64_t{index_of(family)} << 56 | std::uint64_t{group} << 24 | sequence;
+}
+
+}  // namespace
+
+PostedCollective& TrainingRun::posted(GroupFamily family, std::uint32_t group, std::uint32_t sequence) {
+    return collectives_[index_of(family)][std::size_t{group} * per_group_[index_of(family)] + sequence];
+}
+
+void TrainingRun::post(std::uint32_t rank, const Instruction& instruction) {
+    const GroupFamily family = instruction.family;
+    const RankLayout& layout = in_.workload.layout;
+    const std::uint32_t group = layout.group_of(family, RankId{rank});
+    RankCursor& cursor = ranks_[rank];
+    const std::uint32_t sequence = cursor.posted[index_of(family)]++;
+    PostedCollective& collective = posted(family, group, sequence);
+    if (collective.arrived == 0) {
+        collective.spec = instruction.index;
+        collective.first_rank = rank;
+    }
+    const GroupCollective& mine = in_.workload.collectives[instruction.index];
+    const GroupCollective& theirs = in_.workload.collectives[collective.spec];
+    REHEARSE_CHECK(mine.verb == theirs.verb && mine.bytes == theirs.bytes,
+                   fmt::format("ranks {} and {} disagree on collective {} of their group", collective.first_rank, rank,
+                               sequence));
+    if (collective.arrived == 0 || cursor.now >= collective.ready) {
+        collective.ready = cursor.now;
+        collective.last_rank = rank;
+    }
+    if (++collective.arrived == layout.group_size(family)) {
+        ++last_arrivals_[collective.last_rank];
+        try_start(family, group, sequence);
+    }
+}
+
+// Collectives of one group run one after another, in the order in which they were posted.
+void TrainingRun::try_start(GroupFamily family, std::uint32_t group, std::uint32_t sequence) {
+    PostedCollective& collective = posted(family, group, sequence);
+    if (collective.arrived < in_.workload.layout.group_size(family) || collective.started != never) return;
+    if (sequence > 0) {
+        const PostedCollective& before = posted(family, group, sequence - 1);
+        if (before.ended == never) return;
+        collective.ready = std::max(collective.ready, before.ended);
+    }
+    collective.started = collective.ready;
+    start_transfer(family, group, sequence);
+}
+
+void TrainingRun::start_transfer(GroupFamily family, std::uint32_t group, std::uint32_t sequence) {
+    PostedCollective& collective = posted(family, group, sequence);
+    const GroupCollective& spec = in_.workload.collectives[collective.spec];
+    const std::uint32_t n = in_.workload.layout.group_size(family);
+    if (spec.verb == CollectiveVerb::sync) {
+        std::int64_t levels = 0;
+        while ((1u << levels) < n) ++levels;
+        collective.transfers = 1;
+        finish_collective(family, group, sequence, collective.started + in_.sync_latency * (2 * levels));
+        return;
+    }
+    const std::uint32_t rounds = spec.verb == CollectiveVerb::all_reduce ? 2 : 1;
+    std::vector<GpuId> gpus = group_gpus(family, group);
+    const std::vector<std::vector<GpuId>> rings = build_rings(std::move(gpus), in_.cluster);
+    collective.transfers = static_cast<std::uint32_t>(rings.size());
+    const std::int64_t sent = spec.bytes.value / n * (n - 1) * rounds;  // by each member, over all rings
+    for (std::size_t channel = 0; channel < rings.size(); ++channel) {
+        TransferRequest request;
+        request.pattern = TransferPattern::ring;
+        request.gpus = rings[channel];
+        request.size = Bytes{std::max<std::int64_t>(sent / static_cast<std::int64_t>(rings.size()), 1)};
+        request.steps = (n - 1) * rounds;
+        request.group_key = (std::uint64_t{index_of(family)} + 1) << 56 | std::uint64_t{group} << 16 | channel;
+        request.token = token_of(family, group, sequence);
+        network_.start(collective.started, request);
+    }
+}
+
+void TrainingRun::finish_collective(GroupFamily family, std::uint32_t group, std::uint32_t sequence, SimTime at) {
+    PostedCollective& collective = posted(family, group, sequence);
+    if (--collective.transfers > 0) return;
+    collective.ended = at;
+    for (std::uint32_t rank = collective.waiters; rank != no_index;) {
+        const std::uint32_t next = ranks_[rank].waiter;
+        ranks_[rank].waiter = no_index;
+        ranks_[rank].waiting = Waiting::nothing;
+        runnable_.push_back(rank);
+        rank = next;
+    }
+    collective.waiters = no_index;
+    if (sequence + 1 < per_group_[index_of(family)]) try_start(family, group, sequence + 1);
+}
+
+bool TrainingRun::await(std::uint32_t rank, const Instruction& instruction) {
+    const std::uint32_t group = in_.workload.layout.group_of(instruction.family, RankId{rank});
+    PostedCollective& collective = posted(instruction.family, group, instruction.index);
+    RankCursor& cursor = ranks_[rank];
+    if (collective.ended == never) {
+        cursor.waiting = Waiting::collective;
+        cursor.waiter = collective.waiters;
+        collective.waiters = rank;
+        return false;
+    }
+    wait_until(rank, std::min(collective.started, collective.ended), Part::straggler_wait, instruction);
+    wait_until(rank, collective.ended, Part::dp_exposed, instruction);
+    return true;
+}
+
+std::vector<GpuId> TrainingRun::group_gpus(GroupFamily family, std::uint32_t group) const {
+    std::vector<GpuId> gpus;
+    for (RankId member : in_.workload.layout.members(family, group)) gpus.push_back(in_.placement.gpu(member));
+    return gpus;
+}
+
+}  // namespace rehearse

@@ -1,0 +1,296 @@
+#include "runtime/training_run.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace rehearse {
+
+namespace {
+
+constexpr std::size_t index_of(Part part) { return static_cast<std::size_t>(part); }
+constexpr std::size_t index_of(GroupFamily family) { return static_cast<std::size_t>(family); }
+constexpr std::size_t index_of(Direction direction) { return static_cast<std::size_t>(direction); }
+
+// Tokens handed to the network: a message, or a group collective by family, group and sequence.
+constexpr std::uint64_t collective_bit = std::uint64_t{1} << 63;
+constexpr std::uint64_t token_of(GroupFamily family, std::uint32_t group, std::uint32_t sequence) {
+    return collective_bit | std::uint64_t{index_of(family)} << 56 | std::uint64_t{group} << 24 | sequence;
+}
+
+}  // namespace
+
+TrainingRun::TrainingRun(const TrainingRunInputs& inputs, NetworkModel& network) : in_(inputs), network_(network) {
+    const RankLayout& layout = in_.workload.layout;
+    const std::uint32_t n = layout.rank_count();
+    REHEARSE_CHECK(in_.placement.rank_count() == n, "placement and layout disagree on the number of ranks");
+    ranks_.resize(n);
+    parts_.resize(n);
+    last_arrivals_.resize(n);
+    sampled_.resize(n);
+    for (RankId rank : in_.sampled) sampled_[rank.value] = 1;
+    local_size_ = layout.group_size(GroupFamily::local);
+    local_groups_.resize(layout.group_count(GroupFamily::local));
+    for (std::uint32_t group = 0; group < local_groups_.size(); ++group) {
+        local_groups_[group].first = static_cast<std::uint32_t>(local_members_.size());
+        for (RankId member : layout.members(GroupFamily::local, group)) {
+            local_members_.push_back(member.value);
+            ranks_[member.value].local_group = group;
+        }
+    }
+    for (std::uint32_t rank = 0; rank < n; ++rank) {
+        ranks_[rank].stage = layout.coordinate(RankId{rank}).pipeline;
+        ranks_[rank].speed = in_.variation.host_factor(in_.cluster.node_of(in_.placement.gpu(RankId{rank})));
+    }
+    for (std::size_t family = 0; family < group_family_count; ++family) {
+        for (const Program& program : in_.workload.programs) {
+            per_group_[family] = std::max(per_group_[family], program.collectives[family]);
+        }
+        if (per_group_[family] == 0) continue;
+        const std::uint32_t groups = layout.group_count(static_cast<GroupFamily>(family));
+        collectives_[family].resize(std::size_t{groups} * per_group_[family]);
+    }
+}
+
+Timeline TrainingRun::run() {
+    for (auto rank = static_cast<std::uint32_t>(ranks_.size()); rank-- > 0;) runnable_.push_back(rank);
+    std::vector<Completion> done;
+    while (true) {
+        while (!runnable_.empty()) {
+            const std::uint32_t rank = runnable_.back();
+            runnable_.pop_back();
+            advance_rank(rank);
+        }
+        const SimTime next = network_.next_event_time();
+        if (next == never) break;
+        done.clear();
+        network_.advance(next, done);
+        for (const Completion& completion : done) deliver(completion);
+    }
+    check_all_finished();
+
+    Timeline timeline;
+    for (const RankCursor& rank : ranks_) timeline.end = std::max(timeline.end, rank.now);
+    for (std::uint32_t rank = 0; rank < ranks_.size(); ++rank) {
+        parts_[rank][index_of(Part::straggler_wait)] += timeline.end - ranks_[rank].now;
+        fingerprint_.add(static_cast<std::uint64_t>(ranks_[rank].now.value));
+    }
+    timeline.parts = std::move(parts_);
+    timeline.spans = std::move(spans_);
+    timeline.last_arrivals = std::move(last_arrivals_);
+    timeline.traffic = network_.traffic();
+    timeline.events = instructions_ + network_.events();
+    timeline.fingerprint = fingerprint_.value();
+    return timeline;
+}
+
+void TrainingRun::advance_rank(std::uint32_t rank) {
+    RankCursor& cursor = ranks_[rank];
+    const std::vector<Instruction>& program = in_.workload.programs[cursor.stage].instructions;
+    cursor.waiting = Waiting::nothing;
+    while (cursor.next < program.size()) {
+        const Instruction& instruction = program[cursor.next];
+        bool goes_on = true;
+        switch (instruction.op) {
+            case Op::work: goes_on = run_work(rank, instruction); break;
+            case Op::send: send(rank, instruction); break;
+            case Op::receive: goes_on = receive(rank, instruction); break;
+            case Op::flush: goes_on = flush(rank); break;
+            case Op::collective: post(rank, instruction); break;
+            case Op::await: goes_on = await(rank, instruction); break;
+        }
+        if (!goes_on) return;
+        ++cursor.next;
+        ++instructions_;
+    }
+    cursor.waiting = Waiting::finished;
+}
+
+// The last member to arrive runs the work for all of them; the others become runnable behind it.
+bool TrainingRun::run_work(std::uint32_t rank, const Instruction& instruction) {
+    RankCursor& cursor = ranks_[rank];
+    LocalGroup& group = local_groups_[cursor.local_group];
+    if (++group.arrived < local_size_) {
+        cursor.waiting = Waiting::local_group;
+        return false;
+    }
+    group.arrived = 0;
+    execute_work(group, instruction);
+    for (std::uint32_t i = local_size_; i-- > 0;) {
+        const std::uint32_t member = local_members_[group.first + i];
+        if (member == rank) continue;
+        const RankCursor& other = ranks_[member];
+        REHEARSE_CHECK(other.next == cursor.next && other.stage == cursor.stage,
+                       fmt::format("ranks {} and {} of one local group run different instructions", rank, member));
+        ++ranks_[member].next;
+        ++instructions_;
+        runnable_.push_back(member);
+    }
+    return true;
+}
+
+void TrainingRun::execute_work(LocalGroup& group, const Instruction& instruction) {
+    const std::vector<PricedSegment>& segments = in_.prices[instruction.index].segments;
+    const std::uint32_t* members = &local_members_[group.first];
+    const std::uint64_t counter = std::uint64_t{group.works++} << 8;
+    const SimTime begin = ranks_[members[0]].now;
+    for (std::size_t s = 0; s < segments.size(); ++s) {
+        const PricedSegment& segment = segments[s];
+        SimTime latest;
+        for (std::uint32_t i = 0; i < local_size_; ++i) {
+            RankCursor& cursor = ranks_[members[i]];
+            const double factor = cursor.speed * in_.variation.jitter_factor(RankId{members[i]}, counter + s);
+            const SimDuration time = factor == 1.0 ? segment.compute : segment.compute * Ratio{factor};
+            parts_[members[i]][index_of(instruction.part)] += time;
+            cursor.now = cursor.now + time;
+            latest = std::max(latest, cursor.now);
+        }
+        if (segment.communication.value == 0) continue;
+        for (std::uint32_t i = 0; i < local_size_; ++i) {
+            RankCursor& cursor = ranks_[members[i]];
+            PartTimes& parts = parts_[members[i]];
+            parts[index_of(Part::straggler_wait)] += latest - cursor.now;
+            parts[index_of(Part::tp_exposed)] += segment.communication;
+            cursor.now = latest + segment.communication;
+        }
+    }
+    for (std::uint32_t i = 0; i < local_size_; ++i) {
+        if (!sampled_[members[i]]) continue;
+        add_span(members[i], SpanStream::compute, instruction.part, instruction, begin, ranks_[members[i]].now);
+    }
+}
+
+void TrainingRun::send(std::uint32_t rank, const Instruction& instruction) {
+    const RankLayout& layout = in_.workload.layout;
+    const bool forward = instruction.direction == Direction::to_next;
+    const RankId peer = forward ? layout.next_stage(RankId{rank}) : layout.previous_stage(RankId{rank});
+    RankCursor& sender = ranks_[rank];
+    RankCursor& receiver = ranks_[peer.value];
+    while (sender.outbox != no_index && messages_[sender.outbox].arrived <= sender.now) {
+        const std::uint32_t done = sender.outbox;  // let go of sends that are through, so that the pool stays small
+        sender.outbox = messages_[done].outbox_next;
+        messages_.release(done);
+    }
+    if (sender.outbox == no_index) sender.outbox_tail = no_index;
+    const std::uint32_t index = messages_.make();
+    Message& message = messages_[index];
+    message.sent = sender.now;
+    message.sender = rank;
+    message.receiver = peer.value;
+    message.direction = instruction.direction;
+    const std::size_t d = index_of(instruction.direction);
+    if (receiver.inbox_tail[d] == no_index) {
+        receiver.inbox_head[d] = index;
+    } else {
+        messages_[receiver.inbox_tail[d]].inbox_next = index;
+    }
+    receiver.inbox_tail[d] = index;
+    if (sender.outbox_tail == no_index) {
+        sender.outbox = index;
+    } else {
+        messages_[sender.outbox_tail].outbox_next = index;
+    }
+    sender.outbox_tail = index;
+
+    const GpuId gpus[2] = {in_.placement.gpu(RankId{rank}), in_.placement.gpu(peer)};
+    TransferRequest request;
+    request.gpus = gpus;
+    request.size = in_.workload.stage_message;
+    request.token = index;
+    network_.start(sender.now, request);
+}
+
+bool TrainingRun::receive(std::uint32_t rank, const Instruction& instruction) {
+    RankCursor& cursor = ranks_[rank];
+    // The activation that the previous stage sent travels to_next; it is that direction's inbox that is read.
+    const auto d = index_of(instruction.direction == Direction::to_previous ? Direction::to_next
+                                                                            : Direction::to_previous);
+    const std::uint32_t index = cursor.inbox_head[d];
+    if (index == no_index || messages_[index].arrived == never) {
+        cursor.waiting = Waiting::message;
+        return false;
+    }
+    const Message& message = messages_[index];
+    wait_until(rank, std::min(message.sent, message.arrived), Part::bubble, instruction);
+    wait_until(rank, message.arrived, Part::pp_exposed, instruction);
+    cursor.inbox_head[d] = message.inbox_next;
+    if (cursor.inbox_head[d] == no_index) cursor.inbox_tail[d] = no_index;
+    messages_.release(index);
+    return true;
+}
+
+bool TrainingRun::flush(std::uint32_t rank) {
+    RankCursor& cursor = ranks_[rank];
+    const Instruction instruction;
+    while (cursor.outbox != no_index) {
+        const Message& message = messages_[cursor.outbox];
+        if (message.arrived == never) {
+            cursor.waiting = Waiting::own_send;
+            return false;
+        }
+        wait_until(rank, message.arrived, Part::pp_exposed, instruction);
+        const std::uint32_t index = cursor.outbox;
+        cursor.outbox = message.outbox_next;
+        messages_.release(index);
+    }
+    cursor.outbox_tail = no_index;
+    return true;
+}
+
+void TrainingRun::deliver(const Completion& completion) {
+    fingerprint_.add(completion.token);
+    fingerprint_.add(static_cast<std::uint64_t>(completion.at.value));
+    if (completion.token & collective_bit) {
+        const auto family = static_cast<GroupFamily>(completion.token >> 56 & 0x7f);
+        finish_collective(family, completion.token >> 24 & UINT32_MAX, completion.token & 0xffffff, completion.at);
+        return;
+    }
+    const auto index = static_cast<std::uint32_t>(completion.token);
+    Message& message = messages_[index];
+    message.arrived = completion.at;
+    RankCursor& receiver = ranks_[message.receiver];
+    const bool first = receiver.inbox_head[index_of(message.direction)] == index;
+    if (receiver.waiting == Waiting::message && first) {
+        receiver.waiting = Waiting::nothing;
+        runnable_.push_back(message.receiver);
+    }
+    RankCursor& sender = ranks_[message.sender];
+    if (sender.waiting == Waiting::own_send && sender.outbox == index) {
+        sender.waiting = Waiting::nothing;
+        runnable_.push_back(message.sender);
+    }
+}
+
+void TrainingRun::wait_until(std::uint32_t rank, SimTime until, Part part, const Instruction& instruction) {
+    RankCursor& cursor = ranks_[rank];
+    if (until <= cursor.now) return;
+    parts_[rank][index_of(part)] += until - cursor.now;
+    if (sampled_[rank]) {
+        const SpanStream stream = part == Part::dp_exposed || part == Part::straggler_wait ? SpanStream::data
+                                                                                           : SpanStream::pipeline;
+        add_span(rank, stream, part, instruction, cursor.now, until);
+    }
+    cursor.now = until;
+}
+
+void TrainingRun::add_span(std::uint32_t rank, SpanStream stream, Part part, const Instruction& instruction,
+                           SimTime begin, SimTime end) {
+    spans_.push_back({RankId{rank}, stream, part, instruction.phase, instruction.chunk, instruction.micro_batch, begin,
+                      end});
+}
+
+void TrainingRun::check_all_finished() const {
+    constexpr const char* reason[] = {"nothing", "its local group", "a message", "its own send", "a group collective"};
+    std::string blocked;
+    std::size_t count = 0;
+    for (std::uint32_t rank = 0; rank < ranks_.size(); ++rank) {
+        if (ranks_[rank].waiting == Waiting::finished) continue;
+        if (++count <= 8) {
+            blocked += fmt::format("; rank {} at instruction {} waits for {}", rank, ranks_[rank].next,
+                                   reason[static_cast<std::size_t>(ranks_[rank].waiting)]);
+        }
+    }
+    REHEARSE_CHECK(count == 0, fmt::format("deadlock: {} of {} ranks are blocked{}", count, ranks_.size(), blocked));
+}
+
+}  // namespace rehearse
