@@ -2,7 +2,7 @@
 #     make demo     replays one training step of 12,288 GPUs
 #     make test     builds and runs every test
 #     make bench    builds and runs the benchmark programs
-#     make format | make tidy     clang-format and clang-tidy over the tree
+#     make format | make wrap | make tidy     clang-format: whole files, or lines over 120 columns only; clang-tidy
 # The Debian packages come first in each; where they are all present already, apt is not touched.
 
 PACKAGES := g++ cmake ninja-build ccache mold pkg-config \
@@ -21,7 +21,7 @@ DEMO ?= scenarios/library/megascale_175b_12288.yaml
 SOURCE_FOLDERS := sim topology models runtime kernels scenarios tests
 
 .DEFAULT_GOAL := build
-.PHONY: build configure demo test bench format format-check tidy install clean deps deps-bench deps-lint
+.PHONY: build configure demo test bench format format-check wrap tidy install clean deps deps-bench deps-lint
 
 # $(call install_packages,names): installs those that dpkg does not know as installed.
 define install_packages
@@ -78,6 +78,11 @@ format: deps-lint
 
 format-check: deps-lint
 	$(FIND_SOURCES) -exec clang-format --dry-run {} +
+
+wrap: deps-lint
+	@for file in $$($(FIND_SOURCES) -exec grep -lE '^.{121,}' {} +); do \
+	    clang-format -i $$(awk 'length > 120 {printf "--lines=%d:%d ", FNR, FNR}' $$file) $$file && echo "$$file"; \
+	done
 
 tidy: deps-lint configure
 	cmake --build $(BUILD) -j $(JOBS) --target rehearse_commit

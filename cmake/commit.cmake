@@ -1,9 +1,11 @@
-# cmake -DSOURCE_DIR=... -DHEADER=... -P commit.cmake: writes the current commit into HEADER. "unknown" outside a checkout
-# (a source archive); a trailing "-dirty" when tracked files differ from the commit.
+# cmake -DSOURCE_DIR=... -DHEADER=... -P commit.cmake: writes the current commit into HEADER. "unknown" outside a
+# checkout (a source archive); a trailing "-dirty" when tracked files differ from the commit.
 find_package(Git QUIET)
 set(commit unknown)
 if(GIT_FOUND)
-  execute_process(COMMAND ${GIT_EXECUTABLE} describe --always --dirty --exclude=* --abbrev=12 WORKING_DIRECTORY ${SOURCE_DIR}
+  execute_process(
+    COMMAND ${GIT_EXECUTABLE} describe --always --dirty --exclude=* --abbrev=12
+    WORKING_DIRECTORY ${SOURCE_DIR}
     OUTPUT_VARIABLE described OUTPUT_STRIP_TRAILING_WHITESPACE RESULT_VARIABLE failed ERROR_QUIET)
   if(NOT failed)
     set(commit ${described})

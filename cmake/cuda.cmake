@@ -1,5 +1,5 @@
-# CUDA is optional. It comes into play once kernels/ holds .cu files and ENABLE_CUDA is not OFF; REHEARSE_CUDA then says
-# whether kernels/CMakeLists.txt may compile them. Without .cu files no toolkit is looked for, whatever ENABLE_CUDA says.
+# CUDA is optional. It comes into play once kernels/ holds .cu files and ENABLE_CUDA is not OFF; REHEARSE_CUDA then
+# says whether kernels/CMakeLists.txt may compile them. Without .cu files no toolkit is looked for.
 set(REHEARSE_CUDA OFF)
 file(GLOB_RECURSE REHEARSE_CUDA_SOURCES CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/kernels/*.cu)
 if(NOT ENABLE_CUDA MATCHES "^(AUTO|ON|OFF)$")
@@ -20,8 +20,11 @@ if(REHEARSE_CUDA_SOURCES AND NOT ENABLE_CUDA STREQUAL "OFF")
   if(CMAKE_CUDA_COMPILER)
     enable_language(CUDA)
     find_package(CUDAToolkit REQUIRED)
+    if(NOT DEFINED CMAKE_CUDA20_STANDARD_COMPILE_OPTION)  # CMake 3.25 does not know that nvcc 12 and later have it
+      set(CMAKE_CUDA20_STANDARD_COMPILE_OPTION "-std=c++20")
+      set(CMAKE_CUDA20_EXTENSION_COMPILE_OPTION "-std=c++20")
+    endif()
     set(CMAKE_CUDA_STANDARD 20)
-    set(CMAKE_CUDA_STANDARD_REQUIRED ON)
     set(REHEARSE_CUDA ON)
   elseif(ENABLE_CUDA STREQUAL "ON")
     message(FATAL_ERROR "ENABLE_CUDA=ON, but no CUDA compiler was found; set CUDACXX or use ENABLE_CUDA=AUTO")

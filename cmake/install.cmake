@@ -1,5 +1,5 @@
-# The installed tree: bin/rehearse, and under share/rehearse the data files at the paths they have in the source tree, so
-# that one relative name finds a file in both (scenarios/installation.hpp).
+# The installed tree: bin/rehearse, and under share/rehearse the data files at the paths they have in the source tree,
+# so that one relative name finds a file in both (scenarios/installation.hpp).
 if(TARGET rehearse)
   install(TARGETS rehearse RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 endif()

@@ -1,7 +1,7 @@
 # The program itself, and what it knows about its build: version, commit, and where the source tree was.
 if(TARGET scenarios AND EXISTS ${PROJECT_SOURCE_DIR}/scenarios/installation.cpp)
   set(REHEARSE_GENERATED ${PROJECT_BINARY_DIR}/generated)
-  # Runs at every build and touches the header only when the commit has moved, so results name the commit they came from.
+  # Runs at every build and touches the header only when the commit has moved: results name the commit they came from.
   add_custom_target(rehearse_commit
     COMMAND ${CMAKE_COMMAND} -DSOURCE_DIR=${PROJECT_SOURCE_DIR} -DHEADER=${REHEARSE_GENERATED}/rehearse_commit.hpp
             -P ${PROJECT_SOURCE_DIR}/cmake/commit.cmake

@@ -10,13 +10,14 @@ endif()
 
 # A run is a function of scenario, seed and commit. Compilers that fuse a * b + c where the machine can would make it a
 # function of the machine as well.
-add_compile_options(-ffp-contract=off)
+add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-ffp-contract=off>)
 
 if(SANITIZE)
   string(REPLACE ";" "," REHEARSE_SANITIZERS "${SANITIZE}")
-  add_compile_options(-fsanitize=${REHEARSE_SANITIZERS} -fno-omit-frame-pointer)
+  add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-fsanitize=${REHEARSE_SANITIZERS}>
+                      $<$<COMPILE_LANGUAGE:CXX>:-fno-omit-frame-pointer>)
   add_link_options(-fsanitize=${REHEARSE_SANITIZERS})
   if(SANITIZE MATCHES "undefined")
-    add_compile_options(-fno-sanitize-recover=undefined)
+    add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-fno-sanitize-recover=undefined>)
   endif()
 endif()

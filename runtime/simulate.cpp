@@ -1,5 +1,7 @@
 #include "runtime/simulate.hpp"
 
+#include <algorithm>
+
 #include "models/compute/variation.hpp"
 #include "models/network/make_network_model.hpp"
 #include "models/workload/price.hpp"
@@ -11,7 +13,9 @@ namespace rehearse {
 Timeline simulate(const SimulationInputs& inputs) {
     const Router router(inputs.cluster, inputs.network.ecmp, inputs.seed);
     const std::unique_ptr<NetworkModel> network = make_network_model(inputs.network, inputs.cluster, router);
-    const Variation variation(inputs.profile.variation, inputs.seed, inputs.cluster.node_count());
+    const std::vector<std::uint32_t> hosts = hosts_of_ranks(inputs.placement, inputs.cluster);
+    const std::uint32_t host_count = *std::max_element(hosts.begin(), hosts.end()) + 1;
+    const Variation variation(inputs.profile.variation, inputs.seed, host_count);
     const LocalFabric fabric{inputs.workload.layout.group_size(GroupFamily::local), inputs.cluster.gpus_per_node(),
                              inputs.cluster.spec().node.nic * Ratio{static_cast<double>(inputs.cluster.spec().node.nics)}};
     const std::vector<PricedWork> prices = price(inputs.workload, inputs.profile, fabric);

@@ -20,6 +20,17 @@ constexpr std::uint64_t token_of(GroupFamily family, std::uint32_t group, std::u
 
 }  // namespace
 
+std::vector<std::uint32_t> hosts_of_ranks(const Placement& placement, const Cluster& cluster) {
+    std::vector<std::uint32_t> index(cluster.node_count(), no_index), hosts(placement.rank_count());
+    std::uint32_t count = 0;
+    for (std::uint32_t rank = 0; rank < placement.rank_count(); ++rank) {
+        std::uint32_t& host = index[cluster.node_of(placement.gpu(RankId{rank})).value];
+        if (host == no_index) host = count++;
+        hosts[rank] = host;
+    }
+    return hosts;
+}
+
 TrainingRun::TrainingRun(const TrainingRunInputs& inputs, NetworkModel& network) : in_(inputs), network_(network) {
     const RankLayout& layout = in_.workload.layout;
     const std::uint32_t n = layout.rank_count();
@@ -38,9 +49,10 @@ TrainingRun::TrainingRun(const TrainingRunInputs& inputs, NetworkModel& network)
             ranks_[member.value].local_group = group;
         }
     }
+    const std::vector<std::uint32_t> hosts = hosts_of_ranks(in_.placement, in_.cluster);
     for (std::uint32_t rank = 0; rank < n; ++rank) {
         ranks_[rank].stage = layout.coordinate(RankId{rank}).pipeline;
-        ranks_[rank].speed = in_.variation.host_factor(in_.cluster.node_of(in_.placement.gpu(RankId{rank})));
+        ranks_[rank].speed = in_.variation.host_factor(hosts[rank]);
     }
     for (std::size_t family = 0; family < group_family_count; ++family) {
         for (const Program& program : in_.workload.programs) {
@@ -132,15 +144,17 @@ bool TrainingRun::run_work(std::uint32_t rank, const Instruction& instruction) {
 void TrainingRun::execute_work(LocalGroup& group, const Instruction& instruction) {
     const std::vector<PricedSegment>& segments = in_.prices[instruction.index].segments;
     const std::uint32_t* members = &local_members_[group.first];
-    const std::uint64_t counter = std::uint64_t{group.works++} << 8;
+    const std::uint64_t counter = group.works++;
     const SimTime begin = ranks_[members[0]].now;
-    for (std::size_t s = 0; s < segments.size(); ++s) {
-        const PricedSegment& segment = segments[s];
+    factors_.resize(local_size_);
+    for (std::uint32_t i = 0; i < local_size_; ++i) {
+        factors_[i] = ranks_[members[i]].speed * in_.variation.jitter_factor(members[i], counter);
+    }
+    for (const PricedSegment& segment : segments) {
         SimTime latest;
         for (std::uint32_t i = 0; i < local_size_; ++i) {
             RankCursor& cursor = ranks_[members[i]];
-            const double factor = cursor.speed * in_.variation.jitter_factor(RankId{members[i]}, counter + s);
-            const SimDuration time = factor == 1.0 ? segment.compute : segment.compute * Ratio{factor};
+            const SimDuration time = factors_[i] == 1.0 ? segment.compute : segment.compute * Ratio{factors_[i]};
             parts_[members[i]][index_of(instruction.part)] += time;
             cursor.now = cursor.now + time;
             latest = std::max(latest, cursor.now);
@@ -195,9 +209,9 @@ void TrainingRun::send(std::uint32_t rank, const Instruction& instruction) {
     const GpuId gpus[2] = {in_.placement.gpu(RankId{rank}), in_.placement.gpu(peer)};
     TransferRequest request;
     request.gpus = gpus;
-    request.size = in_.workload.stage_message;
+    request.size = on_wire(in_.workload.stage_message, in_.profile);
     request.token = index;
-    network_.start(sender.now, request);
+    network_.start(sender.now + in_.profile.message_latency, request);
 }
 
 bool TrainingRun::receive(std::uint32_t rank, const Instruction& instruction) {

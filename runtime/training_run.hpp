@@ -24,9 +24,14 @@ struct TrainingRunInputs {
     const Cluster& cluster;
     const Placement& placement;
     const Variation& variation;
-    SimDuration sync_latency;               // of a collective that carries no bytes, per tree level
+    const DeviceProfile& profile;           // collectives inside a node, software latencies
     std::span<const RankId> sampled;        // ranks whose spans are kept
 };
+
+// The job's hosts numbered in order of their first rank: per rank, the number of its host.
+std::vector<std::uint32_t> hosts_of_ranks(const Placement& placement, const Cluster& cluster);
+
+Bytes on_wire(Bytes payload, const DeviceProfile& profile);
 
 class TrainingRun {
 public:
@@ -73,6 +78,7 @@ private:
     std::vector<PostedCollective> collectives_[group_family_count];
     std::uint32_t per_group_[group_family_count] = {};
     std::vector<std::uint32_t> runnable_;
+    std::vector<double> factors_;  // of the local group at work
     std::vector<std::uint32_t> last_arrivals_;
     std::vector<std::uint8_t> sampled_;
     std::vector<Span> spans_;

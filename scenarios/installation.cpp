@@ -46,7 +46,10 @@ fs::path data_path(std::string_view relative) {
         looked += (looked.empty() ? "" : ", ") + root.string();
     }
     if (looked.empty()) looked = "no data folder at all";
-    throw InputError({Fault{{std::string(relative)}, "", "data file not found", "looked in " + looked,
+    throw InputError({Fault{{std::string(relative)},
+                            "",
+                            "data file not found",
+                            "looked in " + looked,
                             "install the program with its data, or run it from the source tree"}});
 }
 

@@ -9,7 +9,7 @@
 #include "models/network/spec.hpp"
 #include "models/workload/spec.hpp"
 #include "runtime/scheduler/place.hpp"
-#include "sim/base/fault.hpp"
+#include "sim/config/config_node.hpp"
 #include "topology/spec.hpp"
 
 namespace rehearse {
@@ -20,19 +20,42 @@ struct JobSpec {
 };
 
 struct ModelsSpec {
-    std::string profile_name;   // as written: a name of the library or a path
-    DeviceProfile profile;      // read from it
+    std::string profile_name = "megascale-ampere";  // as written: a name, or a path relative to the scenario file
+    std::string profile_path;                       // the file that was read
+    DeviceProfile profile;                          // with models.variation laid over its own variation
     NetworkSpec network;
 };
 
 struct Scenario {
-    std::string name;
+    std::string name;           // default: the file's name
     std::uint64_t seed = 1;
     ClusterSpec cluster;
     JobSpec job;
-    TrainingSpec training;      // rank order, read from job.rank_order, stands in training.parallel
+    TrainingSpec training;      // rank order, read from job.rank_order, stands in training.parallel;
+                                // parallel.data = 0 means "what the GPUs leave"
     ModelsSpec models;
-    Place source;               // the file; for messages that belong to no key
+    ConfigNode written;         // what the file said and where: find_place() answers for every key
+};
+
+// A scenario whose parts fit together: degrees multiply to the GPUs and divide what they cut, the cluster holds the job,
+// every GPU's memory holds its share, and cluster.hosts and parallel.data are known numbers. Made by validate() alone.
+class ValidScenario {
+public:
+    const std::string& name() const { return scenario_.name; }
+    std::uint64_t seed() const { return scenario_.seed; }
+    const ClusterSpec& cluster() const { return scenario_.cluster; }
+    const JobSpec& job() const { return scenario_.job; }
+    const TrainingSpec& training() const { return scenario_.training; }
+    const ModelsSpec& models() const { return scenario_.models; }
+    const Scenario& plain() const { return scenario_; }
+    // What runs but deserves a word, each line with its place.
+    const std::vector<std::string>& warnings() const { return warnings_; }
+
+private:
+    friend ValidScenario validate(Scenario raw);
+    ValidScenario() = default;
+    Scenario scenario_;
+    std::vector<std::string> warnings_;
 };
 
 }  // namespace rehearse

@@ -4,8 +4,8 @@
 // CRC-CCITT, XOR and Jenkins (opencomputeproject/SAI inc/saiswitch.h). Here the seed is the initial value of the CRC and
 // of Jenkins, and a term of the XOR. CRC and XOR are linear: for headers of one length a new seed XORs every value with
 // one constant. Two tiers with a power-of-two fan-out and the same function therefore stay polarised whatever their
-// seeds: all flows that meet at one switch of the second tier leave it through one link. A non-linear hash with a seed
-// per switch, or another window of the hash bits per tier, cures it (tests/topology/ecmp_test.cpp shows all three).
+// seeds: all flows that one switch sends to another leave that one through one link. A non-linear hash with its own
+// seed, or another window of the hash bits per tier, cures it (tests/topology/ecmp_test.cpp shows all of this).
 #pragma once
 
 #include <cstdint>

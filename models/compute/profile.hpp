@@ -25,6 +25,12 @@ struct TileShape {
     Ratio efficiency{1.0};   // relative to gemm_efficiency
 };
 
+struct LocalLink {  // NVLink as a collective of that many GPUs of one node sees it
+    std::int64_t gpus = 8;
+    SimDuration latency;  // of one pass: an all-gather or a reduce-scatter is one, an all-reduce two
+    Bandwidth bus;        // bus bandwidth as nccl-tests defines it
+};
+
 struct DeviceProfile {
     std::string name;
     FlopRate peak{312e12};                        // half-precision matrix units, dense
@@ -40,7 +46,7 @@ struct DeviceProfile {
     SimDuration kernel_overhead = microseconds(4);  // launch gap per kernel
     Ratio attention_efficiency{0.55};             // fused attention forward, of peak
     Ratio attention_backward{0.8};                // backward rate relative to forward
-    Ratio misaligned_efficiency{1.0};             // GEMM whose inner vocabulary size is odd (not padded), relative
+    Ratio misaligned_efficiency{1.0};             // GEMM with a dimension that is no multiple of 8 halves, relative
 
     SimDuration host_layer_forward;               // host time to launch one layer: a floor under its device time
     SimDuration host_layer_backward;
@@ -50,17 +56,13 @@ struct DeviceProfile {
     SimDuration host_input;                       // loading the next batch when nothing hides it
     SimDuration host_step;                        // fixed part of a step
 
-    Bandwidth local_bus = gigabytes_per_second(230);  // bus bandwidth of a local collective over NVLink
-    SimDuration local_latency = microseconds(20);
-    struct LocalPoint { std::int64_t gpus; Bytes size; SimDuration time; };
-    std::vector<LocalPoint> local_all_reduce;     // measured all-reduce times; rule when present
+    std::vector<LocalLink> local_links{{}};       // by gpus, ascending; a group uses the first entry that holds it
+    Ratio local_slowdown{1.0};                    // factor on a local collective between kernels of a real step
     Ratio communication_multiprocessors{0.15};    // share of the device that a concurrent collective occupies
     std::int64_t overlap_chunks = 4;              // chunks of a GEMM fused with its collective
 
     Ratio network_efficiency{1.0};                // share of the framed NIC rate that the library reaches
     SimDuration message_latency = microseconds(10);  // software latency of a message
-    double optimizer_bytes = 30;                  // memory traffic per parameter of the sharded optimizer
-    double gradient_bytes = 4;                    // memory traffic per local parameter: norm, zeroing, casts
 
     VariationSpec variation;
     std::vector<ProfileNote> notes;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 namespace rehearse {
 
@@ -9,36 +10,44 @@ namespace {
 
 constexpr std::size_t jitter_bins = 4096;  // 12 bits of the hash
 
-// x with P(|Z| < x) = p for a standard normal Z: bisection on erf, good to 1e-12.
-double folded_normal_quantile(double p) {
-    double low = 0, high = 10;
-    for (int i = 0; i < 60; ++i) {
-        const double middle = 0.5 * (low + high);
-        (std::erf(middle / std::sqrt(2.0)) < p ? low : high) = middle;
-    }
-    return 0.5 * (low + high);
+// A permutation of 0 .. n-1: the order of n independent draws.
+std::vector<std::uint32_t> draw_permutation(const Stream& stream, std::uint32_t n, std::uint64_t counter) {
+    std::vector<double> keys(n);
+    for (std::uint32_t i = 0; i < n; ++i) keys[i] = stream.uniform(i, counter);
+    std::vector<std::uint32_t> order(n);
+    std::iota(order.begin(), order.end(), 0u);
+    std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
+        return keys[a] != keys[b] ? keys[a] < keys[b] : a < b;
+    });
+    return order;
 }
 
 }  // namespace
 
-Variation::Variation(const VariationSpec& spec, std::uint64_t seed) : spec_(spec), hosts_(seed, "compute.host") {
+Variation::Variation(const VariationSpec& spec, std::uint64_t seed, std::uint32_t hosts) : host_factors_(hosts, 1.0) {
+    const Stream stream(seed, "compute.host");
+    const double share = spec.host_tail_share.value;
+    const std::vector<std::uint32_t> order = draw_permutation(stream, hosts, 0);
+    for (std::uint32_t i = 0; share > 0 && i < hosts; ++i) {
+        const double u = (i + 0.5) / hosts;
+        host_factors_[order[i]] += spec.host_tail_slowdown.value * std::max(0.0, 1.0 - (1.0 - u) / share);
+    }
+    // Broken hosts: the nearest whole number of them, at least one when the share is not zero.
+    if (spec.slow_host_share.value > 0 && hosts > 0) {
+        const std::vector<std::uint32_t> picks = draw_permutation(stream, hosts, 1);
+        const auto count = static_cast<std::uint32_t>(std::max(1.0, std::round(spec.slow_host_share.value * hosts)));
+        for (std::uint32_t i = 0; i < std::min(count, hosts); ++i) {
+            host_factors_[picks[i]] *= 1.0 + spec.slow_host_slowdown.value;
+        }
+    }
     if (spec.jitter.value <= 0) return;
     std::uint64_t state = seed ^ hash_name("compute.jitter");
-    jitter_key_ = std::max<std::uint64_t>(splitmix64(state), 1);
-    // A folded normal has standard deviation sqrt(1 - 2/pi) per unit; scaled so that `jitter` is the deviation.
-    const double unit = spec.jitter.value / std::sqrt(1.0 - 2.0 / 3.14159265358979323846);
+    jitter_key_ = splitmix64(state);
     jitter_table_.reserve(jitter_bins);
     for (std::size_t i = 0; i < jitter_bins; ++i) {
-        jitter_table_.push_back(1.0 + unit * folded_normal_quantile((static_cast<double>(i) + 0.5) / jitter_bins));
+        const double u = (static_cast<double>(i) + 0.5) / jitter_bins;
+        jitter_table_.push_back(1.0 - spec.jitter.value * std::log1p(-u));
     }
-}
-
-double Variation::host_factor(NodeId node) const {
-    double factor = 1.0 + spec_.host_spread.value * hosts_.exponential(node.value, 0);
-    if (spec_.slow_host_share.value > 0 && hosts_.uniform(node.value, 1) < spec_.slow_host_share.value) {
-        factor *= 1.0 + spec_.slow_host_slowdown.value;
-    }
-    return factor;
 }
 
 }  // namespace rehearse

@@ -127,7 +127,8 @@ private:
     void end_step() {
         if (overlap_data()) {
             const std::uint32_t posted = program_.collectives[static_cast<std::size_t>(GroupFamily::data)];
-            for (std::uint32_t i = posted - chunks_; i < posted; ++i) await(i, GroupFamily::data);
+            // The last one first: it ends last, so that waiting for its latecomers is not taken for communication.
+            for (std::uint32_t i = posted; i-- > posted - chunks_;) await(i, GroupFamily::data);
         } else if (data_group()) {
             post_and_await(index_.scatter.front(), GroupFamily::data);
         }

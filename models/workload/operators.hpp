@@ -14,17 +14,21 @@ enum class OperatorKind : std::uint8_t {
     gemm,       // batch products of (m x k) by (k x n), half precision in, fp32 accumulation
     attention,  // fused attention kernel: `flops` on the matrix units
     memory,     // bound by `bytes` of device memory traffic
-    host,       // host-side time; `name` says which profile entry prices it
+    host,       // host-side time; `host` says which entry of the profile prices it
 };
 
 enum class HostCost : std::uint8_t { none, exchange, input, step };
+enum class AttentionPhase : std::uint8_t { forward, backward };
 
 struct Operator {
     OperatorKind kind = OperatorKind::memory;
     const char* name = "";
     std::int64_t batch = 1, m = 0, n = 0, k = 0;  // gemm
+    std::int64_t output_bytes = 2;                // gemm: traffic per element of the result (8 = fp32 accumulation)
+    double fill = 1.0;                            // gemm: share of the result that is computed (banded scores)
     FlopCount flops;                              // attention
-    Bytes bytes;                                  // memory; attention: its traffic
+    AttentionPhase phase = AttentionPhase::forward;
+    double bytes = 0;                             // memory; attention
     std::int64_t kernels = 1;                     // device kernels launched
     HostCost host = HostCost::none;
 };
@@ -33,24 +37,34 @@ enum class LocalCollectiveKind : std::uint8_t { none, all_gather, reduce_scatter
 
 enum class Hiding : std::uint8_t {
     none,     // the collective blocks
-    under,    // runs beside the operators of its own segment (an independent GEMM hides it)
-    chunked,  // chunked with the GEMM of its segment: only the first chunk and what exceeds the GEMM stay exposed
+    under,    // runs beside its partner operator, which does not depend on it
+    chunked,  // cut into chunks together with its partner GEMM: the first chunk and what exceeds the GEMM stay exposed
 };
 
 struct LocalCollective {
     LocalCollectiveKind kind = LocalCollectiveKind::none;
-    Bytes bytes;  // the whole tensor (all-gather: output; reduce-scatter: input)
+    double bytes = 0;         // the whole tensor (all-gather: output; reduce-scatter: input)
     Hiding hiding = Hiding::none;
+    std::size_t partner = 0;  // index of the operator of this segment that hides it
 };
 
 struct Segment {
     std::vector<Operator> operators;
-    LocalCollective collective;
+    LocalCollective collective;  // at the end of the segment
+    std::uint16_t region = 0;    // index into Work::regions
+};
+
+// A run of segments that the host launches: its device time is not below the host's time to issue it.
+struct HostRegion {
+    double layers_forward = 0;
+    double layers_backward = 0;
+    double micro_batches = 0;  // what stands outside the layers (embedding, head)
 };
 
 struct Work {
     std::string name;
     std::vector<Segment> segments;
+    std::vector<HostRegion> regions{{}};
 };
 
 }  // namespace rehearse

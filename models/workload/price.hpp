@@ -24,6 +24,7 @@ struct PricedWork {
 struct LocalFabric {
     std::uint32_t group_size = 1;
     std::uint32_t ranks_per_node = 8;
+    Bandwidth node_network;  // all NICs of a node, one way
 };
 
 std::vector<PricedWork> price(const Workload& workload, const DeviceProfile& profile, const LocalFabric& fabric);

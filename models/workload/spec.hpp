@@ -41,9 +41,9 @@ struct ParallelSpec {
 
 enum class Recompute : std::uint8_t { none, selective, full };
 enum class OperatorSet : std::uint8_t {
-    unfused,    // attention as matrix products and separate mask, softmax and dropout passes
-    fused,      // fused scale-mask-softmax; bias-GeLU and bias-dropout-add fused (Megatron-LM early 2023)
-    efficient,  // FlashAttention-2; layer norm, GeLU and residual each one pass (MegaScale section 3.3)
+    unfused,    // attention as matrix products around a fused softmax; layer norm and GeLU in several kernels
+    fused,      // the same attention; layer norm and GeLU one kernel each
+    efficient,  // FlashAttention-2; layer norm and GeLU one kernel each (MegaScale section 3.3)
 };
 
 // One switch per MegaScale technique (NSDI'24, section 3).
@@ -53,7 +53,7 @@ struct TechniqueSpec {
     Switch overlap_tensor = Switch::off;    // tensor collectives chunked and fused with their GEMMs
     Switch overlap_pipeline = Switch::off;  // pipeline send and receive decoupled and asynchronous
     Switch overlap_data = Switch::off;      // all-gather prefetched, reduce-scatter under backward
-    OperatorSet operators = OperatorSet::fused;
+    OperatorSet operators = OperatorSet::unfused;
     Switch overlap_input = Switch::off;     // data pipeline: loading under gradient synchronisation, tree loader,
                                             // manual garbage collection
     std::int64_t batch_factor = 1;          // LAMB: the step takes that many times the global batch
@@ -66,6 +66,8 @@ struct TrainingSpec {
     ParallelSpec parallel;
     TechniqueSpec technique;
     Recompute recompute = Recompute::none;
+    std::int64_t gradient_bytes = 2;        // per gradient element on the wire: 2 half, 4 fp32 reduction
+    Switch dropout = Switch::off;           // in attention and after each row-parallel product
     std::int64_t batch() const { return batch_global * technique.batch_factor; }
     std::int64_t micro_batches() const { return batch() / (micro_batch * parallel.data); }  // m
 };

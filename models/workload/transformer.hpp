@@ -20,6 +20,9 @@ Work chunk_work(const TrainingSpec& training, Phase phase, std::int64_t layers, 
 double layer_parameters_per_rank(const TrainingSpec& training);
 double embedding_parameters_per_rank(const TrainingSpec& training);
 
+// Vocabulary as the output layer holds it: Megatron-LM pads to a multiple of 128 t when it is cut by t > 1.
+double padded_vocab(const TrainingSpec& training);
+
 // Optimizer of one rank over its (sharded) parameters; the host-side costs of a step.
 Work optimizer_work(const TrainingSpec& training, double parameters_on_rank);
 Work host_work(HostCost cost);

@@ -10,7 +10,7 @@ namespace rehearse {
 
 namespace {
 
-constexpr double synchronised_bytes = 2;  // gradients and gathered weights travel in half precision
+constexpr double weight_bytes = 2;  // gathered weights travel in half precision
 
 class Builder {
 public:
@@ -73,9 +73,10 @@ private:
         const TrainingSpec& training = workload_.training;
         const CollectiveVerb reduce =
             training.parallel.zero > 0 ? CollectiveVerb::reduce_scatter : CollectiveVerb::all_reduce;
+        const double gradient_bytes = static_cast<double>(training.gradient_bytes);
         const auto add_pair = [&](double n) {
-            index.gather.push_back(add(CollectiveVerb::all_gather, GroupFamily::data, synchronised_bytes * n));
-            index.scatter.push_back(add(reduce, GroupFamily::data, synchronised_bytes * n));
+            index.gather.push_back(add(CollectiveVerb::all_gather, GroupFamily::data, weight_bytes * n));
+            index.scatter.push_back(add(reduce, GroupFamily::data, gradient_bytes * n));
         };
         if (is_on(training.technique.overlap_data)) {
             for (double n : parameters) add_pair(n);
@@ -86,7 +87,7 @@ private:
         }
         index.norm = add(CollectiveVerb::sync, GroupFamily::model, 0);
         index.embedding_reduce = add(CollectiveVerb::all_reduce, GroupFamily::embedding,
-                                     synchronised_bytes * embedding_parameters_per_rank(training));
+                                     gradient_bytes * embedding_parameters_per_rank(training));
     }
 
     Workload workload_;

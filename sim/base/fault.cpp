@@ -1,5 +1,7 @@
 #include "sim/base/fault.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <tuple>
 #include <utility>
@@ -7,22 +9,25 @@
 namespace rehearse {
 
 std::string to_string(const Fault& fault) {
-    std::string text = fault.place.file;
-    if (fault.place.line > 0) text += ":" + std::to_string(fault.place.line) + ":" + std::to_string(fault.place.column);
+    const Place& place = fault.place;
+    std::string text = place.file;
+    if (place.line > 0) text = fmt::format("{}:{}:{}", text, place.line, place.column);
     if (!text.empty()) text += ": ";
-    if (!fault.path.empty()) text += fault.path + ": ";
+    if (!fault.path.empty()) text += fmt::format("{}: ", fault.path);
     text += fault.wrong;
-    if (!fault.expected.empty()) text += " (" + fault.expected + ")";
-    if (!fault.todo.empty()) text += "; " + fault.todo;
+    if (!fault.expected.empty()) text += fmt::format(" ({})", fault.expected);
+    if (!fault.todo.empty()) text += fmt::format("; {}", fault.todo);
     return text;
 }
 
 namespace {
+
 std::string join(const std::vector<Fault>& faults) {
     std::string text;
-    for (const Fault& fault : faults) text += (text.empty() ? "" : "\n") + to_string(fault);
+    for (const Fault& fault : faults) text += fmt::format("{}{}", text.empty() ? "" : "\n", to_string(fault));
     return text;
 }
+
 }  // namespace
 
 InputError::InputError(std::vector<Fault> faults) : std::runtime_error(join(faults)), faults_(std::move(faults)) {}
@@ -39,7 +44,7 @@ void FaultList::throw_if_any() const {
     std::stable_sort(sorted.begin(), sorted.end(), [&](const Fault& a, const Fault& b) { return key(a) < key(b); });
     if (left_out_ > 0) {
         Fault rest;
-        rest.wrong = std::to_string(left_out_) + " more faults are not shown";
+        rest.wrong = fmt::format("{} more faults are not shown", left_out_);
         sorted.push_back(std::move(rest));
     }
     throw InputError(std::move(sorted));
@@ -49,11 +54,10 @@ std::string in_quotes(std::string_view text) {
     constexpr std::size_t shown_most = 80;
     constexpr std::size_t kept_each_end = 30;
     const auto append = [](std::string& out, std::string_view part) {
-        constexpr char hex[] = "0123456789abcdef";
         for (const char c : part) {
             const auto byte = static_cast<unsigned char>(c);
             if (byte >= 0x20 && byte != 0x7f) out += c;
-            else out += std::string("\\x") + hex[byte >> 4] + hex[byte & 15];
+            else out += fmt::format("\\x{:02x}", static_cast<unsigned>(byte));
         }
     };
     std::string out = "\"";

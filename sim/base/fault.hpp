@@ -54,7 +54,7 @@ private:
     std::size_t left_out_ = 0;
 };
 
-// The text in double quotes, fit for one line of a terminal: control characters escaped, the middle of long text left out.
+// The text in double quotes, fit for one line of a terminal: control characters escaped, long text cut in the middle.
 std::string in_quotes(std::string_view text);
 
 }  // namespace rehearse

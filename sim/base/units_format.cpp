@@ -18,7 +18,7 @@ using detail::Wide;
 // value / scale in decimal if it is whole, or exact with at most six significant digits and not below one; else "".
 std::string exact_decimal(Wide value, std::int64_t scale) {
     constexpr std::size_t most_digits = 6;
-    const auto whole = static_cast<std::int64_t>(value / scale);
+    const auto whole = static_cast<std::uint64_t>(value / scale);  // up to 2^63, for the smallest int64
     Wide rest = value % scale;
     std::string digits = fmt::format("{}", whole);
     if (rest == 0) return digits;

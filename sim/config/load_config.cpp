@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
@@ -73,11 +74,13 @@ private:
         if (fs::is_directory(status)) return "it is a folder";
         std::ifstream file(path, std::ios::binary);
         if (!file) return std::strerror(errno);
-        // Read up to the limit and one byte more, so that pipes and files that grow are bounded too.
-        text.resize(static_cast<std::size_t>(config_bytes_max) + 1);
-        file.read(text.data(), static_cast<std::streamsize>(text.size()));
+        // In pieces up to the limit, so that pipes and files that grow are bounded too.
+        std::array<char, 1 << 16> piece;
+        while (file && text.size() <= static_cast<std::size_t>(config_bytes_max)) {
+            file.read(piece.data(), static_cast<std::streamsize>(piece.size()));
+            text.append(piece.data(), static_cast<std::size_t>(file.gcount()));
+        }
         if (file.bad()) return "reading fails";
-        text.resize(static_cast<std::size_t>(file.gcount()));
         if (text.size() > static_cast<std::size_t>(config_bytes_max))
             return fmt::format("it is larger than {} MiB", config_bytes_max >> 20);
         return "";

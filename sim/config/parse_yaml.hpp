@@ -15,8 +15,8 @@ namespace rehearse {
 constexpr int config_levels_max = 100;
 constexpr std::size_t config_nodes_max = 1'000'000;
 
-// `place` names the source: with line 0 (a command-line option) nodes carry the place unchanged, otherwise (line 1) they
-// get its file and their own line and column. Empty text gives a null node.
+// `place` names the source: with line 0 (a command-line option) nodes carry the place unchanged, otherwise (line 1)
+// they get its file and their own line and column. Empty text gives a null node.
 ConfigNode parse_yaml(const std::string& text, const Place& source, FaultList& faults);
 
 }  // namespace rehearse

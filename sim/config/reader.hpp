@@ -1,5 +1,5 @@
-// Typed reading of a ConfigNode: each getter leaves the default in place when its key is absent and otherwise checks and
-// converts; every fault goes to one list with file, line, column and dotted key, so that the user sees all at once.
+// Typed reading of a ConfigNode: each getter leaves the default in place when its key is absent and otherwise checks
+// and converts; every fault goes to one list with file, line, column and dotted key, so that the user sees all at once.
 //
 //     FaultList faults;
 //     Reader root(tree, "", faults);
@@ -12,8 +12,8 @@
 //     faults.throw_if_any();
 //
 // Numbers are decimal ("010", "0x8" and, for integers, "1e6" are refused) and not negative unless a range says so;
-// quantities carry a unit (units_text.hpp); a Switch is on, off, true, false, yes or no. An empty value (`key:`) is a fault
-// for a getter and an empty map for child(). The tree and the list must outlive the reader.
+// quantities carry a unit (units_text.hpp); a Switch is on, off, true, false, yes or no. An empty value (`key:`) is a
+// fault for a getter and an empty map for child(). The tree and the list must outlive the reader.
 #pragma once
 
 #include <cstdint>

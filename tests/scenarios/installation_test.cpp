@@ -1,4 +1,5 @@
-// One relative name finds a data file beside an installed program, in the tree above a built one, or in the source tree.
+// One relative name finds a data file beside an installed program, in the tree above a built one, or in the source
+// tree it was built from.
 #include "scenarios/installation.hpp"
 
 #include <gtest/gtest.h>

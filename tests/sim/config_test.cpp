@@ -1,4 +1,5 @@
 // The YAML door: text in, tree or located faults out.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -84,14 +85,13 @@ TEST(ParseConfig, AliasesCopyButCannotFormCyclesOrExplode) {
     EXPECT_THAT(faults_of("a: &x [1, *x]\n"), HasSubstr("the alias stands inside the node that it names"));
     std::string laughs = "a0: &a0 [1, 1, 1, 1, 1, 1, 1, 1, 1, 1]\n";
     for (int i = 1; i < 12; ++i) {
-        laughs += "a" + std::to_string(i) + ": &a" + std::to_string(i) + " [";
-        for (int j = 0; j < 10; ++j) laughs += (j ? ", *a" : "*a") + std::to_string(i - 1);
+        laughs += fmt::format("a{}: &a{} [*a{}", i, i, i - 1);
+        for (int j = 1; j < 10; ++j) laughs += fmt::format(", *a{}", i - 1);
         laughs += "]\n";
     }
     EXPECT_THAT(faults_of(laughs), HasSubstr("too many nodes"));
     std::string tower = "a0: &a0 [1]\n";
-    for (int i = 1; i < 200; ++i)
-        tower += "a" + std::to_string(i) + ": &a" + std::to_string(i) + " [*a" + std::to_string(i - 1) + "]\n";
+    for (int i = 1; i < 200; ++i) tower += fmt::format("a{}: &a{} [*a{}]\n", i, i, i - 1);
     EXPECT_THAT(faults_of(tower), HasSubstr("nested too deeply"));
 }
 
@@ -154,8 +154,9 @@ TEST(LoadConfig, IncludesCannotExplode) {
 }
 
 TEST(Overrides, ReplaceCreateAndCarryTheirOwnPlace) {
-    const ConfigNode root = parse_config("a: {b: 1, l: [5, 6]}\nn:\n", "s.yaml",
-                                         {"a.b=200 Gbps", "a.new.deep=on", "a.l.1=7", "n.x=[1, 2]", "q={r: s=t}", "e="});
+    const ConfigNode root =
+        parse_config("a: {b: 1, l: [5, 6]}\nn:\n", "s.yaml",
+                     {"a.b=200 Gbps", "a.new.deep=on", "a.l.1=7", "n.x=[1, 2]", "q={r: s=t}", "e="});
     EXPECT_EQ(root.find("a")->find("b")->text, "200 Gbps");
     EXPECT_EQ(root.find("a")->find("b")->place.file, "--set a.b");
     EXPECT_EQ(root.find("a")->find("b")->place.line, 0);
@@ -167,7 +168,8 @@ TEST(Overrides, ReplaceCreateAndCarryTheirOwnPlace) {
 }
 
 TEST(Overrides, ThatDoNotFitAreNamed) {
-    EXPECT_THAT(faults_of("a: 1\n", {"a.b=2"}), HasSubstr("--set a.b: \"b\" is asked for below the single value \"1\""));
+    EXPECT_THAT(faults_of("a: 1\n", {"a.b=2"}),
+                HasSubstr("--set a.b: \"b\" is asked for below the single value \"1\""));
     EXPECT_THAT(faults_of("a: [1]\n", {"a.1=2"}), HasSubstr("--set a.1: \"1\" is no item of a list of 1"));
     EXPECT_THAT(faults_of("a: 1\n", {"novalue"}), HasSubstr("--set: \"novalue\" has no value (expected key=value)"));
     EXPECT_THAT(faults_of("a: 1\n", {"a..b=2"}), HasSubstr("a part of the key is empty"));

@@ -9,18 +9,24 @@ namespace rehearse {
 namespace {
 
 TEST(Fault, HasOneGrammar) {
-    const Fault fault{{"a.yaml", 3, 7}, "cluster.nic", "\"200\" has no unit", "expected a bandwidth", "write \"200 Gbps\""};
+    const Place place{"a.yaml", 3, 7};
+    const Fault fault{place, "cluster.nic", "\"200\" has no unit", "expected a bandwidth", "write \"200 Gbps\""};
     EXPECT_EQ(to_string(fault),
               "a.yaml:3:7: cluster.nic: \"200\" has no unit (expected a bandwidth); write \"200 Gbps\"");
-    EXPECT_EQ(to_string(Fault{{"a.yaml", 0, 0}, "", "no such file", "", ""}), "a.yaml: no such file");
+    const Place file{"a.yaml", 0, 0};
+    EXPECT_EQ(to_string(Fault{file, "", "no such file", "", ""}), "a.yaml: no such file");
 }
 
 TEST(FaultList, ThrowsAllFaultsInTheOrderOfTheFile) {
     FaultList faults;
     EXPECT_NO_THROW(faults.throw_if_any());
-    faults.add({{"a.yaml", 9, 1}, "x", "late", "", ""});
-    faults.add({{"a.yaml", 2, 5}, "y", "second", "", ""});
-    faults.add({{"a.yaml", 2, 1}, "z", "first", "", ""});
+    const auto add = [&](int line, int column, const char* path, const char* wrong) {
+        const Place place{"a.yaml", line, column};
+        faults.add({place, path, wrong, "", ""});
+    };
+    add(9, 1, "x", "late");
+    add(2, 5, "y", "second");
+    add(2, 1, "z", "first");
     try {
         faults.throw_if_any();
         FAIL() << "nothing was thrown";
@@ -31,7 +37,10 @@ TEST(FaultList, ThrowsAllFaultsInTheOrderOfTheFile) {
 
 TEST(FaultList, CountsWhatItDoesNotKeep) {
     FaultList faults;
-    for (int i = 0; i < 150; ++i) faults.add({{"a.yaml", i + 1, 1}, "", "bad", "", ""});
+    for (int i = 0; i < 150; ++i) {
+        const Place place{"a.yaml", i + 1, 1};
+        faults.add({place, "", "bad", "", ""});
+    }
     EXPECT_EQ(faults.size(), 150u);
     try {
         faults.throw_if_any();

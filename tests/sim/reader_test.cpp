@@ -1,5 +1,6 @@
 #include "sim/config/reader.hpp"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -22,7 +23,7 @@ std::string faults_of(const std::string& text, const Read& read) {
     Reader reader(root, "", faults);
     read(reader);
     std::string all;
-    for (const Fault& fault : faults.faults()) all += (all.empty() ? "" : "\n") + to_string(fault);
+    for (const Fault& fault : faults.faults()) all += fmt::format("{}{}", all.empty() ? "" : "\n", to_string(fault));
     return all;
 }
 
@@ -49,21 +50,23 @@ TEST(Reader, ReadsEveryKindAndLeavesDefaultsAlone) {
     const std::string text =
         "name: \"x: y\"\ncount: 12288\nseed: 18446744073709551615\nfactor: 1e-3\nstate: yes\nlatency: 1.5 us\n"
         "size: 64 KiB\nrate: 300 GB/s\npeak: 312 TFLOP/s\nshare: 73.4 %\nhash: xor16\n";
-    EXPECT_EQ(faults_of(text, [&](Reader& r) {
-        r.read("name", name);
-        r.read("count", count, at_least(1));
-        r.read("kept", kept);
-        r.read("seed", seed);
-        r.read("factor", factor);
-        r.read("state", state);
-        r.read("latency", latency);
-        r.read("size", size);
-        r.read("rate", rate);
-        r.read("peak", peak);
-        r.read("share", share);
-        r.read_enum("hash", hash, {{"crc32", Hash::crc32}, {"xor16", Hash::xor16}});
-        r.finish();
-    }), "");
+    EXPECT_EQ(faults_of(text,
+                        [&](Reader& r) {
+                            r.read("name", name);
+                            r.read("count", count, at_least(1));
+                            r.read("kept", kept);
+                            r.read("seed", seed);
+                            r.read("factor", factor);
+                            r.read("state", state);
+                            r.read("latency", latency);
+                            r.read("size", size);
+                            r.read("rate", rate);
+                            r.read("peak", peak);
+                            r.read("share", share);
+                            r.read_enum("hash", hash, {{"crc32", Hash::crc32}, {"xor16", Hash::xor16}});
+                            r.finish();
+                        }),
+              "");
     EXPECT_EQ(name, "x: y");
     EXPECT_EQ(count, 12'288);
     EXPECT_EQ(kept, 17);
@@ -83,13 +86,15 @@ TEST(Reader, ReadsLists) {
     std::vector<std::int64_t> counts{1};
     std::vector<SimDuration> delays;
     std::vector<Hash> hashes;
-    EXPECT_EQ(faults_of("names: [a, \"b c\"]\ncounts: 7\ndelays: [1 us, 2 ns]\nhashes: [xor16, crc32]\n", [&](Reader& r) {
-        r.read("names", names);
-        r.read("counts", counts);
-        r.read("delays", delays);
-        r.read_enum("hashes", hashes, {{"crc32", Hash::crc32}, {"xor16", Hash::xor16}});
-        r.finish();
-    }), "");
+    EXPECT_EQ(faults_of("names: [a, \"b c\"]\ncounts: 7\ndelays: [1 us, 2 ns]\nhashes: [xor16, crc32]\n",
+                        [&](Reader& r) {
+                            r.read("names", names);
+                            r.read("counts", counts);
+                            r.read("delays", delays);
+                            r.read_enum("hashes", hashes, {{"crc32", Hash::crc32}, {"xor16", Hash::xor16}});
+                            r.finish();
+                        }),
+              "");
     EXPECT_THAT(names, ElementsAre("a", "b c"));
     EXPECT_THAT(counts, ElementsAre(7));
     EXPECT_THAT(delays, ElementsAre(microseconds(1), nanoseconds(2)));
@@ -103,18 +108,21 @@ TEST(Reader, ReadsLists) {
 TEST(Reader, ReportsAllFaultsWithTheirPlaces) {
     std::int64_t gpus = 0;
     Bandwidth nic;
-    EXPECT_EQ(faults_of("cluster:\n  node:\n    gpus: 010\n    nic: 200\n    nvlnk: 3\n", [&](Reader& r) {
-        Reader cluster = r.child("cluster");
-        Reader node = cluster.child("node");
-        Bandwidth nvlink;
-        node.read("gpus", gpus);
-        node.read("nic", nic);
-        node.read("nvlink", nvlink);
-        node.require("memory", "device profiles need it");
-        node.finish();
-        cluster.finish();
-        r.finish();
-    }), "s.yaml:3:11: cluster.node.gpus: \"010\" begins with a zero, which some readers take for octal (expected an "
+    EXPECT_EQ(
+        faults_of("cluster:\n  node:\n    gpus: 010\n    nic: 200\n    nvlnk: 3\n",
+                  [&](Reader& r) {
+                      Reader cluster = r.child("cluster");
+                      Reader node = cluster.child("node");
+                      Bandwidth nvlink;
+                      node.read("gpus", gpus);
+                      node.read("nic", nic);
+                      node.read("nvlink", nvlink);
+                      node.require("memory", "device profiles need it");
+                      node.finish();
+                      cluster.finish();
+                      r.finish();
+                  }),
+        "s.yaml:3:11: cluster.node.gpus: \"010\" begins with a zero, which some readers take for octal (expected an "
         "integer of at least 0); leave leading zeros out\n"
         "s.yaml:4:10: cluster.node.nic: \"200\" has no unit (expected a bandwidth such as \"200 Gbps\"); "
         "write \"200 Gbps\"\n"
@@ -125,7 +133,8 @@ TEST(Reader, ReportsAllFaultsWithTheirPlaces) {
 TEST(Reader, RefusesNumbersThatOthersWouldGuessAt) {
     EXPECT_THAT(faults_for<std::int64_t>("1e6"), HasSubstr("\"1e6\" is not an integer"));
     EXPECT_THAT(faults_for<std::int64_t>("1e6"), HasSubstr("write all digits and no point"));
-    for (const char* text : {"0x10", "1_000", "+1", "1.0", "nan", "''", "-", "9223372036854775808", "-1", "00", "1 2"})
+    for (const char* text :
+         {"0x10", "1_000", "+1", "1.0", "nan", "''", "'-'", "9223372036854775808", "-1", "00", "1 2"})
         EXPECT_NE(faults_for<std::int64_t>(text), "") << text;
     for (const char* text : {"nan", ".nan", "inf", ".inf", "-0.1", "1e999", "0x1p3", "01.5", "1.5x", "''", ".5"})
         EXPECT_NE(faults_for<double>(text), "") << text;
@@ -148,10 +157,12 @@ TEST(Reader, RangesIncludeTheirEnds) {
     EXPECT_THAT(faults_of("n: 0\n", read), HasSubstr("n: 0 is out of range (expected an integer from 1 to 64)"));
     EXPECT_THAT(faults_of("n: 65\n", read), HasSubstr("out of range"));
     EXPECT_THAT(faults_of("x: 1.001\n", read), HasSubstr("(expected a number from 0 to 1)"));
-    EXPECT_EQ(faults_of("n: -9223372036854775808\nx: -1e9\n", [&](Reader& r) {
-        r.read("n", n, any_integer());
-        r.read("x", x, any_real());
-    }), "");
+    EXPECT_EQ(faults_of("n: -9223372036854775808\nx: -1e9\n",
+                        [&](Reader& r) {
+                            r.read("n", n, any_integer());
+                            r.read("x", x, any_real());
+                        }),
+              "");
     EXPECT_EQ(n, INT64_MIN);
     EXPECT_EQ(x, -1e9);
 }
@@ -163,16 +174,20 @@ TEST(Reader, NamesWrongShapes) {
     EXPECT_THAT(faults_of("k: 3\n", [](Reader& r) { r.child("k").finish(); }), HasSubstr("expected a map of keys"));
     EXPECT_EQ(faults_of("k:\n", [](Reader& r) { r.child("k").finish(); }), "");
     EXPECT_THAT(faults_of("k: {a: 1}\n", [](Reader& r) { r.children("k"); }), HasSubstr("expected a list"));
-    EXPECT_THAT(faults_of("k: [{a: 1}, 2]\n", [](Reader& r) {
-        for (Reader& item : r.children("k")) item.allow("a"), item.finish();
-    }), HasSubstr("s.yaml:1:13: k[1]: the value is a single value"));
+    EXPECT_THAT(faults_of("k: [{a: 1}, 2]\n",
+                          [](Reader& r) {
+                              for (Reader& item : r.children("k")) item.allow("a"), item.finish();
+                          }),
+                HasSubstr("s.yaml:1:13: k[1]: the value is a single value"));
 }
 
 TEST(Reader, EnumsListTheirWords) {
     Hash hash = Hash::xor16;
-    EXPECT_EQ(faults_of("k: crc23\n", [&](Reader& r) {
-        r.read_enum("k", hash, {{"crc32", Hash::crc32}, {"xor16", Hash::xor16}});
-    }), "s.yaml:1:4: k: \"crc23\" is unknown (expected one of crc32, xor16); did you mean \"crc32\"?");
+    EXPECT_EQ(faults_of("k: crc23\n",
+                        [&](Reader& r) {
+                            r.read_enum("k", hash, {{"crc32", Hash::crc32}, {"xor16", Hash::xor16}});
+                        }),
+              "s.yaml:1:4: k: \"crc23\" is unknown (expected one of crc32, xor16); did you mean \"crc32\"?");
     EXPECT_EQ(hash, Hash::xor16);
 }
 
@@ -248,12 +263,11 @@ TEST(YamlWriter, WritesWhatAPersonWouldWrite) {
 }
 
 TEST(YamlWriter, AwkwardTextReadsBackTheSame) {
-    const std::vector<std::string> texts{"",       " lead", "trail ", "a: b",   "a #b", "#",     "~",         "null",
-                                         "- x",    "-x",    "-",      "*a",     "&a",   "!t",    "%x",        "@x",
-                                         "`x",     "'x'",   "\"x\"",  "\\",     "a\nb", "\t",    "{a}",       "[a]",
-                                         "a,b",    "a]",    "?",      "? x",    "|",    ">",     "caf\xc3\xa9", "...",
-                                         "---",    "true",  "010",    "a\x01z", "=",    "<<",    "a:",        ":a",
-                                         "73.4 %", "(x)",   "\x7f",   "a\r\nb", "0x1f", "-1e-9", ".5",        "/a/b"};
+    const std::vector<std::string> texts{
+        "",    " lead", "trail ", "a: b", "a #b",   "#",   "~",           "null",   "- x",  "-x",    "-",   "*a",
+        "&a",  "!t",    "%x",     "@x",   "`x",     "'x'", "\"x\"",       "\\",     "a\nb", "\t",    "{a}", "[a]",
+        "a,b", "a]",    "?",      "? x",  "|",      ">",   "caf\xc3\xa9", "...",    "---",  "true",  "010", "a\x01z",
+        "=",   "<<",    "a:",     ":a",   "73.4 %", "(x)", "\x7f",        "a\r\nb", "0x1f", "-1e-9", ".5",  "/a/b"};
     YamlWriter yaml;
     yaml.list("flow", texts);
     for (std::size_t i = 0; i < texts.size(); ++i) yaml.value("k" + std::to_string(i), texts[i], "why");
@@ -266,7 +280,7 @@ TEST(YamlWriter, AwkwardTextReadsBackTheSame) {
         EXPECT_EQ(root.find("flow")->items[i].kind, ConfigNode::Kind::scalar) << texts[i];
         EXPECT_EQ(root.find("flow")->items[i].text, texts[i]);
         EXPECT_EQ(root.find("k" + std::to_string(i))->text, texts[i]);
-        if (texts[i] != "<<") EXPECT_NE(root.find("keys")->find(texts[i]), nullptr) << texts[i];
+        EXPECT_TRUE(texts[i] == "<<" || root.find("keys")->find(texts[i]) != nullptr) << texts[i];
     }
     EXPECT_TRUE(same(root, parse_config(yaml.text(), "other.yaml")));
 }

@@ -127,7 +127,8 @@ void check_own(const SourceFile& file, int line, const std::string& header, cons
                             "the include direction keeps every folder testable without those above it"});
     }
     const std::size_t detail = header.find("detail/");
-    if (detail != header.npos && !starts_with(file.path, header.substr(0, detail)) && !starts_with(file.path, "tests/")) {
+    const bool is_outside = detail != header.npos && !starts_with(file.path, header.substr(0, detail));
+    if (is_outside && !starts_with(file.path, "tests/")) {
         findings.push_back({file.path, line, "\"" + header + "\" is another folder's detail",
                             "detail/ may change without notice to anyone outside"});
     }
@@ -146,7 +147,7 @@ void check_guest(const SourceFile& file, int line, const std::string& header, Fi
                             "a dependency that one folder sees can be replaced in one folder"});
     } else if (header.find_first_of("./") != header.npos) {
         findings.push_back({file.path, line, "<" + header + "> is not in the list of third-party headers",
-                            "every dependency is a decision: add a row to tests/tidy/include_rules.cpp with its folder"});
+                            "a dependency is a decision: give it a row and a folder in tests/tidy/include_rules.cpp"});
     }
 }
 

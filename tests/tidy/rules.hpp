@@ -1,5 +1,5 @@
-// The house rules that a program can check. Each rule is a plain function from source files to findings; a finding names
-// the place, what is wrong, and why the rule exists.
+// The house rules that a program can check. Each rule is a plain function from source files to findings; a finding
+// names the place, what is wrong, and why the rule exists.
 #pragma once
 
 #include <set>
@@ -29,15 +29,15 @@ inline constexpr int file_lines_median = 120;
 
 // include_rules.cpp
 // reports | scenarios -> runtime -> models -> topology -> sim, kernels -> sim/base and sim/config, tests -> everything;
-// third-party headers in the folders that the table in include_rules.cpp names. `known` holds every path of the tree, so
-// that an include which is not root-relative is found.
+// third-party headers in the folders that the table in include_rules.cpp names. `known` holds every path of the tree,
+// so that an include which is not root-relative is found.
 Findings check_includes(const SourceFile& file, const std::set<std::string>& known);
 
 // size_rules.cpp
-Findings check_file_length(const SourceFile& file);                       // none over file_lines_most
-Findings check_length_spread(const std::vector<SourceFile>& files);       // median and ninth decile of the code files
-Findings check_columns(const SourceFile& file);                           // code points per line
-Findings check_functions(const SourceFile& file);                         // from the first line of the head to the last brace
+Findings check_file_length(const SourceFile& file);                  // none over file_lines_most
+Findings check_length_spread(const std::vector<SourceFile>& files);  // median and ninth decile of the code files
+Findings check_columns(const SourceFile& file);                      // code points per line
+Findings check_functions(const SourceFile& file);                    // first line of the head to the last brace
 
 // construct_rules.cpp
 Findings check_layout(const SourceFile& file);      // tabs, trailing blanks, line ends

@@ -54,7 +54,8 @@ private:
         const Block block = in_function ? Block::inside : kind_of(trim(head_));
         if (block == Block::function) {
             begin_ = head_line_;
-            name_ = std::string(trim(head_)).substr(0, head_.find('('));
+            name_ = std::string(trim(head_));
+            name_.resize(std::min(name_.size(), name_.find('(')));
         }
         blocks_.push_back(block);
         if (block != Block::initializer) head_.clear();
@@ -75,13 +76,13 @@ private:
     }
 
     static Block kind_of(std::string_view head) {
-        for (const char* word : {"namespace", "class", "struct", "union", "enum"}) {
-            const std::size_t at = find_word(head, word);
-            if (at != head.npos && head.find('(') > at && !starts_with(head, "template <") ) return Block::scope;
-        }
         if (starts_with(head, "template")) return kind_of(trim(after_template(head)));
-        if (starts_with(head, "extern") && head.find('(') == head.npos) return Block::scope;
-        if (head.empty() || head.back() == '=' || head.find('(') == head.npos) return Block::initializer;
+        const std::size_t parameters = head.find('(');
+        for (const char* word : {"namespace", "class", "struct", "union", "enum"}) {
+            if (find_word(head, word) < parameters) return Block::scope;
+        }
+        if (starts_with(head, "extern") && parameters == head.npos) return Block::scope;
+        if (head.empty() || head.back() == '=' || parameters == head.npos) return Block::initializer;
         return Block::function;
     }
 
@@ -133,15 +134,16 @@ Findings check_length_spread(const std::vector<SourceFile>& files) {
     if (lengths.empty()) return {};
     std::sort(lengths.begin(), lengths.end());
     Findings findings;
-    const auto compare = [&](const char* what, int is, int most) {
+    const auto expect_most = [&](const char* what, int is, int most) {
         if (is > most) {
-            findings.push_back({"(tree)", 0, std::string(what) + " file has " + std::to_string(is) + " lines (at most " +
-                                                 std::to_string(most) + ")",
+            findings.push_back({"(tree)", 0,
+                                std::string(what) + " file has " + std::to_string(is) + " lines (at most " +
+                                    std::to_string(most) + ")",
                                 "short files keep the parts of the program apart"});
         }
     };
-    compare("the median", quantile(lengths, 0.5), file_lines_median);
-    compare("the ninth-decile", quantile(lengths, 0.9), file_lines_ninth_decile);
+    expect_most("the median", quantile(lengths, 0.5), file_lines_median);
+    expect_most("the ninth-decile", quantile(lengths, 0.9), file_lines_ninth_decile);
     return findings;
 }
 

@@ -97,7 +97,8 @@ private:
 };
 
 bool is_looked_at(const fs::path& path) {
-    static const std::set<std::string> suffixes = {".cpp", ".hpp", ".cu", ".cuh", ".py", ".md", ".yaml", ".cmake", ".json"};
+    static const std::set<std::string> suffixes = {".cpp", ".hpp",  ".cu",    ".cuh", ".py",
+                                                   ".md",  ".yaml", ".cmake", ".json"};
     static const std::set<std::string> names = {"CMakeLists.txt", "Makefile", "run", ".clang-format", ".clang-tidy"};
     return suffixes.count(path.extension().string()) > 0 || names.count(path.filename().string()) > 0;
 }

@@ -89,16 +89,20 @@ std::span<const MaxMinSolver::FlowIndex> MaxMinSolver::resolve() {
         for (FlowState& flow : flows_) flow.sweep = 0;
         for (LinkState& link : links_) link.sweep = 0;
     }
+    growing_stamp_ = 2 * sweep_;
     present_ = 0;
     anchor_ = 0;
+    growing_.clear();
+    cap_floor_ = infinity;
     seed();
-    while (!queue_.empty()) {
-        const Entry entry = pop();
-        if (entry.is_flow == 0) {
-            on_link(entry.index, entry.key);
-        } else if (is_growing(flows_[entry.index])) {
-            present_ = std::max(present_, entry.key);
-            stop(entry.index, flows_[entry.index].cap, no_link);
+    while (true) {
+        const double next = queue_.empty() ? infinity : queue_.top().key;
+        if (!growing_.empty() && cap_floor_ <= next) {
+            stop_capped();
+        } else if (!queue_.empty()) {
+            on_top();
+        } else {
+            break;
         }
     }
     return changed_;
@@ -106,8 +110,8 @@ std::span<const MaxMinSolver::FlowIndex> MaxMinSolver::resolve() {
 
 void MaxMinSolver::seed() {
     for (const FlowIndex index : joined_) {
-        flows_[index].sweep = 2 * sweep_;
-        push({flows_[index].cap, index, 1});
+        flows_[index].sweep = growing_stamp_;
+        watch_cap(index);
     }
     for (const FlowIndex index : joined_) {
         const FlowState& flow = flows_[index];
@@ -145,73 +149,99 @@ void MaxMinSolver::doubt(std::uint32_t index) {
 }
 
 // Divides the members into growing ones and fixed ones. A clean flow that another link limits is fixed, unless this link
-// will be full below its rate; the fixed point is approached from below.
+// will be full below its rate.
 void MaxMinSolver::count_members(std::uint32_t index) {
-    const LinkState& link = links_[index];
-    double found = std::max(present_, count_with_threshold(index, infinity));
-    while (found < link.kept_max * (1 - tie) || found > link.taken_min) {
-        found = std::max(present_, count_with_threshold(index, found));
-    }
-}
-
-// One pass in which clean flows faster than `threshold` count as growing; returns the share that follows.
-double MaxMinSolver::count_with_threshold(std::uint32_t index, double threshold) {
     LinkState& link = links_[index];
-    double fixed = 0, weight = 0, kept_max = 0, taken_min = infinity;
+    double fixed = 0, weight = 0;
     std::uint32_t growing = 0;
+    if (faster_.size() < link.members.size()) faster_.resize(link.members.size());
+    Rate* faster = faster_.data();
+    const FlowState* const flows = flows_.data();
+    const std::uint32_t stamp = growing_stamp_;
+    const double present = present_;
     for (const Member& member : link.members) {
-        const FlowState& flow = flows_[member.flow];
-        bool grows = is_growing(flow);
-        if (is_clean(flow)) {
-            grows = flow.limit == index;
-            if (!grows && flow.rate > threshold) {
-                grows = true;
-                taken_min = std::min(taken_min, flow.rate);
-            }
-            if (!grows) kept_max = std::max(kept_max, flow.rate);
-        }
-        if (grows) {
-            weight += member.weight;
-            ++growing;
-        } else {
-            fixed += member.weight * flow.rate;
-        }
+        const FlowState& flow = flows[member.flow];
+        const bool clean = flow.sweep < stamp;
+        const double grows = (flow.sweep == stamp) | (clean & (flow.limit == index)) ? 1.0 : 0.0;
+        weight += grows * member.weight;
+        fixed += (1.0 - grows) * member.weight * flow.rate;
+        growing += grows != 0.0;
+        *faster = {flow.rate, member.weight};
+        faster += clean & (grows == 0.0) & (flow.rate > present);
     }
+    faster_count_ = static_cast<std::size_t>(faster - faster_.data());
     link.fixed = fixed;
     link.weight = weight;
     link.growing = growing;
-    link.kept_max = kept_max;
-    link.taken_min = taken_min;
-    return growing == 0 ? infinity : (link.capacity - fixed) / weight;
+    take_faster(link);
+}
+
+// Finds which of the clean flows in `faster_` the link would slow: the largest set whose rates all exceed the share that
+// results when its members count as growing. Approached from below: the share only rises while the set shrinks.
+void MaxMinSolver::take_faster(LinkState& link) {
+    const double fixed_all = link.fixed, weight_own = link.weight;
+    const std::uint32_t growing_own = link.growing;
+    const std::span<const Rate> faster(faster_.data(), faster_count_);
+    link.kept_max = 0;
+    for (const Rate& clean : faster) link.kept_max = std::max(link.kept_max, clean.rate);
+    link.taken_min = infinity;
+    double found = growing_own == 0 ? (fixed_all > link.capacity * (1 + tie) ? present_ : infinity) : share(link);
+    while (found < link.kept_max * (1 - tie) || found > link.taken_min) {
+        link.fixed = fixed_all;
+        link.weight = weight_own;
+        link.growing = growing_own;
+        link.kept_max = 0;
+        link.taken_min = infinity;
+        for (const Rate& clean : faster) {
+            if (clean.rate > found) {
+                link.fixed -= clean.weight * clean.rate;
+                link.weight += clean.weight;
+                ++link.growing;
+                link.taken_min = std::min(link.taken_min, clean.rate);
+            } else {
+                link.kept_max = std::max(link.kept_max, clean.rate);
+            }
+        }
+        found = share(link);
+    }
 }
 
 void MaxMinSolver::queue_link(std::uint32_t index, double key) {
     LinkState& link = links_[index];
     if (key >= link.queued) return;  // an earlier entry looks again
     link.queued = key;
-    push({key, index, 0});
+    queue_.push({key, index});
 }
 
-void MaxMinSolver::on_link(std::uint32_t index, double key) {
+void MaxMinSolver::on_top() {
+    const auto [key, index] = queue_.top();
     LinkState& link = links_[index];
-    if (link.settled || link.queued != key) return;
+    if (link.settled || link.queued != key) {  // superseded
+        queue_.pop();
+        return;
+    }
+    double found = share(link);
+    if (found < link.kept_max * (1 - tie) || found > link.taken_min) {
+        count_members(index);
+        found = share(link);
+    }
+    const double when = std::min(link.level, found);
+    if (when > key * (1 + 1e-15) && when < infinity) {  // it rose while it waited
+        link.queued = when;
+        queue_.replace_top({when, index});
+        return;
+    }
+    queue_.pop();
     link.queued = infinity;
-    if (share(link) > link.taken_min) count_members(index);
-    const double present_share = share(link);
-    if (present_share == infinity) {
+    if (found == infinity) {  // limits nothing
         link.level = infinity;
         return;
     }
-    const double when = std::min(link.level, present_share);
-    if (when > key * (1 + 1e-15)) {
-        queue_link(index, when);
-        return;
-    }
     present_ = std::max(present_, when);
-    if (present_share > link.level * (1 + tie)) {
+    if (found > link.level * (1 + tie)) {
         release(index);
     } else {
-        fill(index, present_share);
+        fill(index, found);
     }
 }
 
@@ -251,8 +281,8 @@ bool MaxMinSolver::hold_elsewhere(FlowState& flow, std::uint32_t from) {
 void MaxMinSolver::grow(FlowIndex index, std::uint32_t from) {
     FlowState& flow = flows_[index];
     const std::uint32_t limit_old = flow.limit;
-    flow.sweep = 2 * sweep_;
-    push({flow.cap, index, 1});
+    flow.sweep = growing_stamp_;
+    watch_cap(index);
     for (std::uint32_t s = flow.first; s < flow.first + flow.count; ++s) {
         const Slot& slot = slots_[s];
         LinkState& link = links_[slot.link];
@@ -265,8 +295,9 @@ void MaxMinSolver::grow(FlowIndex index, std::uint32_t from) {
         link.fixed -= slot.weight * flow.rate;
         link.weight += slot.weight;
         ++link.growing;
-        if (share(link) < link.kept_max * (1 - tie)) count_members(slot.link);
-        queue_link(slot.link, due(link));
+        // The division is saved unless the link comes up earlier. Faster flows may count as fixed here, which makes the
+        // share too small and the link come up too early; it is counted anew then.
+        if (link.capacity - link.fixed < link.queued * link.weight) queue_link(slot.link, due(link));
     }
 }
 
@@ -300,7 +331,7 @@ void MaxMinSolver::stop(FlowIndex index, double rate, std::uint32_t at) {
     if (std::abs(rate - rate_old) > 1e-13 * rate_old) changed_.push_back(index); else rate = rate_old;
     flow.rate = rate;
     flow.limit = at;
-    flow.sweep = 2 * sweep_ + 1;
+    flow.sweep = growing_stamp_ + 1;
     for (std::uint32_t s = flow.first; s < flow.first + flow.count; ++s) {
         const Slot& slot = slots_[s];
         LinkState& link = links_[slot.link];
@@ -320,20 +351,27 @@ void MaxMinSolver::stop(FlowIndex index, double rate, std::uint32_t at) {
     }
 }
 
-void MaxMinSolver::push(Entry entry) {
-    queue_.push_back(entry);
-    std::push_heap(queue_.begin(), queue_.end(), [](const Entry& a, const Entry& b) {
-        return a.key != b.key ? a.key > b.key : a.index > b.index;
-    });
+void MaxMinSolver::watch_cap(FlowIndex flow) {
+    growing_.push_back(flow);
+    cap_floor_ = std::min(cap_floor_, flows_[flow].cap);
 }
 
-MaxMinSolver::Entry MaxMinSolver::pop() {
-    std::pop_heap(queue_.begin(), queue_.end(), [](const Entry& a, const Entry& b) {
-        return a.key != b.key ? a.key > b.key : a.index > b.index;
-    });
-    const Entry entry = queue_.back();
-    queue_.pop_back();
-    return entry;
+// The sweep has reached the lowest cap among the growing flows.
+void MaxMinSolver::stop_capped() {
+    const double cap = cap_floor_;
+    present_ = std::max(present_, cap);
+    cap_floor_ = infinity;
+    std::size_t kept = 0;
+    for (const FlowIndex flow : growing_) {
+        if (!is_growing(flows_[flow])) continue;
+        if (flows_[flow].cap <= cap) {
+            stop(flow, flows_[flow].cap, no_link);
+        } else {
+            cap_floor_ = std::min(cap_floor_, flows_[flow].cap);
+            growing_[kept++] = flow;
+        }
+    }
+    growing_.resize(kept);
 }
 
 }  // namespace rehearse

@@ -24,6 +24,7 @@
 #include <span>
 #include <vector>
 
+#include "models/network/flow/link_queue.hpp"
 #include "models/network/flow/max_min_reference.hpp"
 #include "models/network/flow/slot_pool.hpp"
 
@@ -86,26 +87,25 @@ private:
         std::uint32_t limit = no_link;  // the link that limits it; no_link = its cap
         std::uint32_t sweep = 0;   // 2 x sweep: growing; 2 x sweep + 1: stopped in this sweep; else clean
     };
-    struct Entry {
-        double key;
-        std::uint32_t index;       // link, or flow + flow_bit: a growing flow that reaches its cap
-        std::uint32_t is_flow;
+    struct Rate {
+        double rate;
+        double weight;
     };
 
     bool in_play(const LinkState& link) const;
-    bool is_growing(const FlowState& flow) const { return flow.sweep == 2 * sweep_; }
-    bool is_clean(const FlowState& flow) const { return flow.sweep < 2 * sweep_; }
+    bool is_growing(const FlowState& flow) const { return flow.sweep == growing_stamp_; }
+    bool is_clean(const FlowState& flow) const { return flow.sweep < growing_stamp_; }
     double share(const LinkState& link) const;
     double due(const LinkState& link) const;
 
     void seed();
     void doubt(std::uint32_t link);
     void count_members(std::uint32_t link);
-    double count_with_threshold(std::uint32_t link, double threshold);
+    void take_faster(LinkState& link);
+    void watch_cap(FlowIndex flow);
+    void stop_capped();
     void queue_link(std::uint32_t link, double key);
-    void push(Entry entry);
-    Entry pop();
-    void on_link(std::uint32_t link, double key);
+    void on_top();
     void release(std::uint32_t link);
     bool hold_elsewhere(FlowState& flow, std::uint32_t link);
     void grow(FlowIndex flow, std::uint32_t from);
@@ -118,9 +118,14 @@ private:
     SlotPool slots_;
     std::vector<FlowIndex> joined_;
     std::vector<std::uint32_t> relieved_;  // full links that a flow left
-    std::vector<Entry> queue_;
+    LinkQueue queue_;
+    std::vector<Rate> faster_;        // scratch of count_members()
+    std::size_t faster_count_ = 0;
+    std::vector<FlowIndex> growing_;  // and some that no longer grow
+    double cap_floor_ = infinity;     // no growing flow has a lower cap
     std::vector<FlowIndex> changed_;
     std::uint32_t sweep_ = 0;
+    std::uint32_t growing_stamp_ = 0;  // 2 x sweep
     double present_ = 0;  // level of the sweep
     double anchor_ = 0;   // last level at which something stopped: ties share it exactly
     std::uint64_t links_visited_ = 0;

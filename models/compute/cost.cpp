@@ -1,0 +1,74 @@
+#include "models/compute/cost.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace rehearse {
+
+namespace {
+
+double ceil_div(std::int64_t a, std::int64_t b) { return std::ceil(static_cast<double>(a) / static_cast<double>(b)); }
+
+double memory_rate(const DeviceProfile& profile) {
+    return profile.memory.bytes_per_second() * profile.memory_efficiency.value;
+}
+
+double tile_seconds(const DeviceProfile& profile, const GemmShape& shape, const TileShape& tile) {
+    const double processors = static_cast<double>(profile.multiprocessors);
+    double tiles = ceil_div(shape.m, tile.m) * ceil_div(shape.n, tile.n) * static_cast<double>(shape.batch);
+    tiles = std::max(1.0, tiles * shape.fill);
+    const double waves = std::ceil(tiles / processors - 1e-9);
+    const double flops = 2.0 * static_cast<double>(tile.m * tile.n) *
+                         (static_cast<double>(shape.k) + profile.gemm_k_overhead);
+    return waves * flops / (profile.peak.value * profile.gemm_efficiency.value * tile.efficiency.value / processors);
+}
+
+// 16-byte loads need every contiguous dimension to be a multiple of 8 half-precision elements.
+bool is_misaligned(const GemmShape& shape) { return shape.m % 8 != 0 || shape.n % 8 != 0 || shape.k % 8 != 0; }
+
+const LocalLink& local_link(const DeviceProfile& profile, std::uint32_t ranks) {
+    for (const LocalLink& link : profile.local_links) {
+        if (link.gpus >= static_cast<std::int64_t>(ranks)) return link;
+    }
+    return profile.local_links.back();
+}
+
+}  // namespace
+
+double smooth_max(double a, double b) {
+    const double high = std::max(a, b), low = std::min(a, b);
+    if (high <= 0) return 0;
+    const double ratio2 = (low / high) * (low / high), ratio8 = ratio2 * ratio2 * ratio2 * ratio2;
+    return high * std::pow(1.0 + ratio8, 0.125);
+}
+
+double gemm_seconds(const DeviceProfile& profile, const GemmShape& shape) {
+    double best = tile_seconds(profile, shape, profile.tiles.front());
+    for (const TileShape& tile : profile.tiles) best = std::min(best, tile_seconds(profile, shape, tile));
+    if (is_misaligned(shape)) best /= profile.misaligned_efficiency.value;
+    const double m = static_cast<double>(shape.m), n = static_cast<double>(shape.n), k = static_cast<double>(shape.k);
+    const double bytes = (2 * (m * k + k * n) + static_cast<double>(shape.output_bytes) * m * n * shape.fill) *
+                         static_cast<double>(shape.batch);
+    return smooth_max(best, bytes / memory_rate(profile)) + profile.kernel_overhead.seconds();
+}
+
+double memory_seconds(const DeviceProfile& profile, double bytes, std::int64_t kernels) {
+    return bytes / memory_rate(profile) + static_cast<double>(kernels) * profile.kernel_overhead.seconds();
+}
+
+double attention_seconds(const DeviceProfile& profile, double flops, double bytes, std::int64_t kernels,
+                         Ratio relative) {
+    const double compute = flops / (profile.peak.value * profile.attention_efficiency.value * relative.value);
+    return smooth_max(compute, bytes / memory_rate(profile)) +
+           static_cast<double>(kernels) * profile.kernel_overhead.seconds();
+}
+
+double local_collective_seconds(const DeviceProfile& profile, int passes, double bytes, std::uint32_t ranks) {
+    if (ranks <= 1 || bytes <= 0) return 0;
+    const LocalLink& link = local_link(profile, ranks);
+    const double n = static_cast<double>(ranks);
+    const double pass = link.latency.seconds() + (n - 1) / n * bytes / link.bus.bytes_per_second();
+    return passes * pass * profile.local_slowdown.value;
+}
+
+}  // namespace rehearse

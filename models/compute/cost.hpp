@@ -1,0 +1,37 @@
+// Time of one operator on one device.
+//
+// GEMM (m x k) by (k x n), `batch` of them: the device runs tiles in waves of one tile per multiprocessor. For each tile
+// shape the profile knows,
+//     t_tiles = ceil(tiles / multiprocessors) * 2 tm tn (k + k_overhead) / (peak * efficiency / multiprocessors)
+// and the best shape counts, as libraries choose it by heuristics. A memory roof joins it:
+//     t_memory = (2 (m k + k n) + output_bytes m n) batch / (memory * memory_efficiency)
+//     t = smooth_max(t_tiles, t_memory) + kernels * kernel_overhead
+// Memory-bound kernels: bytes / (memory * memory_efficiency) + kernels * kernel_overhead.
+// Fused attention: smooth_max(flops / (peak * attention_efficiency), memory roof) + overhead.
+// smooth_max is the 8-norm: near the ridge neither roof is reached (about 9 % slower where both are equal).
+#pragma once
+
+#include <cstdint>
+
+#include "models/compute/profile.hpp"
+
+namespace rehearse {
+
+struct GemmShape {
+    std::int64_t batch = 1, m = 1, n = 1, k = 1;
+    std::int64_t output_bytes = 2;
+    double fill = 1.0;  // share of the result that is computed
+};
+
+double smooth_max(double a, double b);
+
+// Seconds.
+double gemm_seconds(const DeviceProfile& profile, const GemmShape& shape);
+double memory_seconds(const DeviceProfile& profile, double bytes, std::int64_t kernels);
+double attention_seconds(const DeviceProfile& profile, double flops, double bytes, std::int64_t kernels, Ratio relative);
+
+// Collectives inside a node: passes * (latency + (n - 1) / n * bytes / bus) * local_slowdown; an all-gather or a
+// reduce-scatter of `bytes` (the whole tensor) is one pass, an all-reduce two.
+double local_collective_seconds(const DeviceProfile& profile, int passes, double bytes, std::uint32_t ranks);
+
+}  // namespace rehearse

@@ -1,0 +1,69 @@
+// LayerBuilder: appends the segments of one transformer layer, forward or backward, for one micro-batch on one rank.
+//
+// Shapes: n = b s / c tokens; with sequence parallelism norm, dropout and residual work on n / t of them. Column-parallel
+// products are (n x N) from h, row-parallel ones (n x h) from K. A serial block has two sub-blocks (attention: N = 3 h / t,
+// K = h / t; MLP: N = K = f / t), each with a norm and a residual. The parallel block (PTB) shares one norm, joins the
+// column products (N = (3 h + f) / t) and the row products, and so halves the local collectives.
+// Local collectives per sub-block, with sequence parallelism: forward all-gather before the column product and
+// reduce-scatter after the row product; backward all-gather of dY before the row dgrad (blocks), re-gather of the input
+// beside the column dgrad, reduce-scatter of dX beside the column wgrad (Megatron-LM 285068c8). Without it: one
+// all-reduce forward and one backward, both blocking.
+#pragma once
+
+#include "models/workload/element_costs.hpp"
+#include "models/workload/operators.hpp"
+#include "models/workload/spec.hpp"
+
+namespace rehearse {
+
+class LayerBuilder {
+public:
+    LayerBuilder(const TrainingSpec& training, Work& work);
+    void forward();
+    void backward();           // without recomputation
+    void recompute_attention();  // selective recomputation: scores and softmax again
+    void embedding_forward();
+    void embedding_backward();
+    void head_forward();
+    void head_backward();
+    std::uint16_t add_region(const HostRegion& region);  // following segments belong to it
+
+private:
+    enum class Core : std::uint8_t { attention, mlp, both };
+    struct Block {
+        Core core;
+        double column, row;  // widths N and K on this rank
+    };
+
+    std::vector<Block> blocks() const;
+    void block_forward(const Block& block);
+    void block_backward(const Block& block);
+    void core_forward(Core core);
+    void core_backward(Core core);
+    void attention_forward();
+    void attention_backward();
+    void column_product(double n_out);
+    void row_product(double k_in);
+
+    Segment& open();  // the segment under construction
+    void close(LocalCollectiveKind kind, double bytes, Hiding hiding);  // partner: the last operator
+    void gemm(const char* name, double m, double n, double k, std::int64_t output_bytes = 2);
+    void score_gemm(const char* name, double m, double n, double k);
+    void passes(const char* name, PassCount count, double elements);
+    void memory(const char* name, double bytes, std::int64_t kernels);
+    void sync_activation(LocalCollectiveKind kind, Hiding hiding);
+    void context_exchange(double rounds);
+
+    const TrainingSpec& training_;
+    Work& work_;
+    ElementCosts costs_;
+    bool open_ = false;
+    std::uint16_t region_ = 0;
+    double t_, c_, h_, f_, heads_, head_size_, s_, batch_;
+    double tokens_;       // n
+    double edge_tokens_;  // tokens of norm, dropout and residual
+    double scores_;       // attention scores per rank that are computed
+    double attended_;     // mean attended length doubled (s_eff)
+};
+
+}  // namespace rehearse

@@ -1,0 +1,61 @@
+#include <fmt/format.h>
+
+#include "scenarios/check_parts.hpp"
+#include "topology/shape.hpp"
+
+namespace rehearse {
+
+namespace {
+
+// A tensor group that leaves its node talks over NICs, an order of magnitude slower than NVLink.
+void warn_local_group(const ParallelSpec& parallel, std::int64_t node_gpus, Findings& findings) {
+    std::int64_t stride = 1;
+    for (Dimension dimension : parallel.rank_order) {
+        if (dimension == Dimension::tensor) break;
+        stride *= dimension == Dimension::context ? parallel.context
+                  : dimension == Dimension::data  ? parallel.data
+                                                  : parallel.pipeline;
+    }
+    if (parallel.tensor <= 1) return;
+    if (parallel.tensor > node_gpus)
+        findings.warning("training.parallel.tensor",
+                         fmt::format("a tensor group of {} GPUs is larger than the NVLink domain of {}", parallel.tensor,
+                                     node_gpus),
+                         "its collectives cross the NICs");
+    else if (stride > 1 && stride * parallel.tensor > node_gpus)
+        findings.warning("job.rank_order", "the ranks of a tensor group do not share a node",
+                         "put tensor first to keep them on NVLink");
+}
+
+}  // namespace
+
+void check_cluster(ClusterSpec& cluster, const JobSpec& job, const ParallelSpec& parallel, Findings& findings) {
+    const std::int64_t node_gpus = cluster.node.gpus;
+    ClusterSpec sized = cluster;
+    std::vector<Fault> faults = validate_cluster(cluster);
+    if (faults.empty() && cluster.hosts == 0) {
+        sized.hosts = hosts_needed(cluster, job.gpus);
+        faults = validate_cluster(sized);
+    }
+    for (Fault& fault : faults) findings.fault(std::move(fault));
+    if (job.gpus > node_gpus && job.gpus % node_gpus != 0)
+        findings.fault("job.gpus", fmt::format("{} GPUs do not fill whole nodes of {}", job.gpus, node_gpus),
+                       fmt::format("a multiple of {}, or at most {}", node_gpus, node_gpus),
+                       fmt::format("for example {}", (job.gpus / node_gpus + 1) * node_gpus));
+    if (!faults.empty()) return;
+    if (sized.hosts * node_gpus < job.gpus)
+        findings.fault("job.gpus",
+                       fmt::format("the job needs {} GPUs, the cluster has {} hosts x {} = {}", job.gpus, sized.hosts,
+                                   node_gpus, sized.hosts * node_gpus),
+                       fmt::format("at most {}", sized.hosts * node_gpus),
+                       cluster.hosts == 0 ? "choose a larger fabric" : "raise cluster.hosts, or leave it out");
+    warn_local_group(parallel, node_gpus, findings);
+    cluster.hosts = sized.hosts;
+}
+
+void check_network(const NetworkSpec& network, Findings& findings) {
+    if (network.fidelity == Fidelity::packet)
+        findings.fault("models.network.fidelity", "packet fidelity is not in this version", "ideal or flow", "use flow");
+}
+
+}  // namespace rehearse

@@ -1,0 +1,17 @@
+// The parts of validate().
+#pragma once
+
+#include "scenarios/findings.hpp"
+#include "scenarios/scenario.hpp"
+
+namespace rehearse {
+
+// Degrees against GPUs, layers, heads, batch; techniques that cannot act. Sets parallel.data where it was left open.
+void check_training(TrainingSpec& training, const JobSpec& job, Findings& findings);
+// The fabric can be wired and holds the job. Sets cluster.hosts where it was left open.
+void check_cluster(ClusterSpec& cluster, const JobSpec& job, const ParallelSpec& parallel, Findings& findings);
+// The fullest GPU holds its share. Needs a training spec without faults.
+void check_memory(const TrainingSpec& training, const DeviceProfile& profile, Findings& findings);
+void check_network(const NetworkSpec& network, Findings& findings);
+
+}  // namespace rehearse

@@ -1,0 +1,52 @@
+// Results: what a run leaves behind, as files with fixed names and columns.
+//
+//     metrics.json              every figure (schema_version 1), each unit in its name
+//     scenario.resolved.yaml    every default spelled out; running it again gives the same fingerprint
+//     placement.csv             rank, gpu, node, tensor, context, data, pipeline
+//     timeline.json.gz          Chrome / Perfetto trace of the sampled ranks
+//     links.csv                 link, from, to, tier, rate_bps, bytes, utilisation
+//     summary.txt               the screen
+// They are written into a folder beside the final one and moved into place when whole, so that a folder under the final
+// name is always complete. With several seeds the files show the first; metrics.json has {median, min, max} per figure.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "models/metrics/metrics.hpp"
+#include "runtime/timeline.hpp"
+#include "scenarios/scenario.hpp"
+
+namespace rehearse {
+
+// One seed's outcome. Spans, placement and traffic are kept for the first seed only.
+struct SeedRun {
+    std::uint64_t seed = 1;
+    Placement placement;
+    Timeline timeline;
+    Metrics metrics;
+};
+
+struct Rehearsal {
+    const ValidScenario& scenario;
+    const Cluster& cluster;
+    const Workload& workload;
+    std::vector<SeedRun> runs;  // at least one
+    double wall_s = 0;          // from the start of the command to the end of the last simulation, set-up included
+};
+
+// Of all seeds in order; of one seed its timeline's own.
+std::uint64_t fingerprint(const Rehearsal& rehearsal);
+std::string fingerprint_text(const Rehearsal& rehearsal);  // 16 hex digits
+
+std::string metrics_json(const Rehearsal& rehearsal);
+std::string placement_csv(const Placement& placement, const Workload& workload, const Cluster& cluster);
+std::string links_csv(const Rehearsal& rehearsal);
+std::string summary(const Rehearsal& rehearsal);  // one screen
+
+// "results/<name>-<fingerprint>", the name in lower case with dashes.
+std::string default_folder(const Rehearsal& rehearsal);
+void write_results(const std::string& folder, const Rehearsal& rehearsal);
+
+}  // namespace rehearse

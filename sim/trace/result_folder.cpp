@@ -1,0 +1,111 @@
+#include "sim/trace/result_folder.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <system_error>
+
+#include "sim/base/checks.hpp"
+#include "sim/base/fault.hpp"
+#include "sim/trace/output_error.hpp"
+
+namespace rehearse {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+// Resolves links and trailing slashes, so that the real folder is replaced and the last part is its name.
+fs::path resolve(const std::string& path) {
+    std::error_code error;
+    fs::path resolved = fs::weakly_canonical(fs::absolute(path, error), error);
+    if (error) throw OutputError(fmt::format("cannot use {}: {}", path, error.message()));
+    if (!resolved.has_filename()) resolved = resolved.parent_path();
+    return resolved;
+}
+
+bool replaceable(const fs::path& path) {
+    std::error_code error;
+    if (!fs::exists(fs::symlink_status(path, error))) return true;
+    return fs::is_directory(path, error) &&
+           (fs::is_regular_file(path / "metrics.json", error) || fs::is_empty(path, error));
+}
+
+void refuse_others(const fs::path& path) {
+    if (replaceable(path)) return;
+    const Place place{path.string(), 0, 0};
+    throw InputError({Fault{place, "", "exists and is not a results folder",
+                            "expected a new name, or a folder with metrics.json", "choose another --out"}});
+}
+
+[[noreturn]] void fail(const char* what, const fs::path& path) {
+    throw OutputError(fmt::format("cannot {} {}: {}", what, path.string(), std::strerror(errno)));
+}
+
+fs::path make_sibling(const fs::path& final_path) {
+    std::error_code error;
+    fs::create_directories(final_path.parent_path(), error);
+    for (int n = 0; n < 1'000; ++n) {
+        fs::path sibling =
+            final_path.parent_path() / fmt::format(".{}.partial-{}-{}", final_path.filename().string(), getpid(), n);
+        if (fs::create_directory(sibling, error)) return sibling;
+        if (error) break;
+    }
+    throw OutputError(
+        fmt::format("cannot make a folder in {}: {}", final_path.parent_path().string(), error.message()));
+}
+
+}  // namespace
+
+ResultFolder::ResultFolder(const std::string& final_path) : final_(resolve(final_path)) {
+    refuse_others(final_);
+    partial_ = make_sibling(final_);
+}
+
+ResultFolder::~ResultFolder() {
+    std::error_code ignored;
+    if (!published_) fs::remove_all(partial_, ignored);
+}
+
+std::string ResultFolder::file(const std::string& name) const {
+    const fs::path full = path() / name;
+    std::error_code error;
+    fs::create_directories(full.parent_path(), error);
+    if (error) throw OutputError(fmt::format("cannot make {}: {}", full.parent_path().string(), error.message()));
+    return full.string();
+}
+
+void ResultFolder::publish() {
+    REHEARSE_CHECK(!published_, "a results folder is published twice");
+    refuse_others(final_);
+    const char* const partial = partial_.c_str();
+    // rename() moves onto a free name or an empty folder; a full one is swapped, so the name is never without a result.
+    if (std::rename(partial, final_.c_str()) == 0) {
+        published_ = true;
+        return;
+    }
+    if (errno != ENOTEMPTY && errno != EEXIST) fail("rename to", final_);
+    std::error_code ignored;
+    if (renameat2(AT_FDCWD, partial, AT_FDCWD, final_.c_str(), RENAME_EXCHANGE) == 0) {
+        published_ = true;
+        fs::remove_all(partial_, ignored);  // now the old result
+        return;
+    }
+    // A file system without exchange: two renames.
+    const fs::path old = partial_.string() + ".old";
+    if (std::rename(final_.c_str(), old.c_str()) != 0) fail("rename", final_);
+    if (std::rename(partial, final_.c_str()) != 0) {
+        const int reason = errno;
+        std::rename(old.c_str(), final_.c_str());
+        errno = reason;
+        fail("rename to", final_);
+    }
+    published_ = true;
+    fs::remove_all(old, ignored);
+}
+
+}  // namespace rehearse

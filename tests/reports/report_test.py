@@ -1,0 +1,216 @@
+#!/usr/bin/python3
+"""reports/report.py on small hand-made results folders. Exit code 77 (skipped) where matplotlib is missing."""
+
+import csv
+import gzip
+import io
+import json
+import sys
+import tempfile
+import unittest
+from contextlib import redirect_stderr, redirect_stdout
+from html.parser import HTMLParser
+from pathlib import Path
+
+REPORTS = Path(__file__).resolve().parents[2] / "reports"
+sys.path.insert(0, str(REPORTS))
+
+try:
+    import matplotlib  # noqa: F401
+    import numpy  # noqa: F401
+except ImportError as missing:
+    print(f"skipped: {missing}")
+    sys.exit(77)
+
+import figures  # noqa: E402
+import page  # noqa: E402
+import report  # noqa: E402
+import results as reading  # noqa: E402
+
+# compute 4 + tp 0.5 + dp 0.25 + bubble 1.25 = step 6 seconds
+BREAKDOWN = {"compute": 4.0, "tp_exposed": 0.5, "pp_exposed": 0, "dp_exposed": 0.25, "ep_exposed": 0, "bubble": 1.25,
+             "optimizer": 0, "data": 0, "straggler_wait": 0, "other": 0}
+
+
+def metrics(gpus=16, step=6.0):
+    return {"schema_version": 1, "step_time_s": step, "mfu": 0.5, "tokens_per_s": 1000.0, "breakdown_s": BREAKDOWN,
+            "network": {"bytes": {"nvlink": 10, "host": 20}, "pauses": 0},
+            "run": {"scenario": f"Toy <1B> on {gpus} GPUs", "seed": 1, "ranks": gpus},
+            "provenance": [{"key": "device.peak", "value": "312 TFLOP/s", "provenance": "published", "source": "sheet"},
+                           {"key": "device.launch", "value": "4 us", "provenance": "assumed", "source": "a & b"}]}
+
+
+def write_results(folder, values):
+    folder.mkdir(parents=True)
+    (folder / "metrics.json").write_text(json.dumps(values))
+    (folder / "summary.txt").write_text("step 6 s <fine>\n")
+    with open(folder / "links.csv", "w", newline="") as file:
+        rows = csv.writer(file)
+        rows.writerow(["link", "from", "to", "tier", "rate_bps", "bytes", "utilisation"])
+        for i in range(40):
+            rows.writerow([i, f"node{i}.gpu0", f"node{i}.nic0", "host" if i % 2 else "pcie", 200e9, i * 1e6, i / 40])
+    with open(folder / "placement.csv", "w", newline="") as file:
+        csv.writer(file).writerows([["rank", "gpu", "node"], [0, 0, 0], [1, 1, 0], [2, 8, 1]])
+    events = [{"ph": "M", "pid": 0, "name": "process_name", "args": {"name": "rank 0"}}]
+    for rank in (0, 8):
+        events += [{"ph": "X", "pid": rank, "tid": 0, "name": "forward mb0", "cat": "compute", "ts": 0, "dur": 10},
+                   {"ph": "X", "pid": rank, "tid": 0, "name": "backward mb0", "cat": "compute", "ts": 20, "dur": 20},
+                   {"ph": "X", "pid": rank, "tid": 2, "name": "send", "cat": "pp_exposed", "ts": 10, "dur": 5}]
+    with gzip.open(folder / "timeline.json.gz", "wt") as file:
+        json.dump({"traceEvents": events}, file)
+    return folder
+
+
+class Page(HTMLParser):
+    """Collects what a browser would act on."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.tags, self.attributes, self.open = [], [], []
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append(tag)
+        self.attributes += [(tag, key, value) for key, value in attrs]
+        if tag not in ("meta", "img"):
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag, f"</{tag}> closes something else"
+
+
+class ReportTest(unittest.TestCase):
+    def setUp(self):
+        self.scratch = tempfile.TemporaryDirectory()
+        self.addCleanup(self.scratch.cleanup)
+        self.root = Path(self.scratch.name)
+
+    def run_report(self, *arguments):
+        out, err = io.StringIO(), io.StringIO()
+        with redirect_stdout(out), redirect_stderr(err):
+            code = report.main([str(argument) for argument in arguments])
+        return code, out.getvalue(), err.getvalue()
+
+    def test_whole_folder_gives_every_figure_and_a_page(self):
+        folder = write_results(self.root / "a", metrics())
+        code, out, err = self.run_report(folder)
+        self.assertEqual((code, err), (0, ""))
+        written = sorted(path.name for path in (folder / "report").iterdir())
+        self.assertEqual(written, ["breakdown.png", "links.png", "report.html", "timeline.png"])
+        self.assertEqual(len(out.splitlines()), 4)
+        for name in written[:2] + written[3:]:
+            self.assertEqual((folder / "report" / name).read_bytes()[:8], b"\x89PNG\r\n\x1a\n")
+
+    def test_page_is_self_contained(self):
+        folder = write_results(self.root / "a", metrics())
+        self.run_report(folder, "--out", self.root / "out")
+        text = (self.root / "out" / "report.html").read_text()
+        parsed = Page(text)
+        self.assertEqual(parsed.open, [])
+        self.assertNotIn("script", parsed.tags)
+        self.assertNotIn("link", parsed.tags)
+        self.assertNotIn("http://", text)
+        self.assertNotIn("https://", text)
+        sources = [value for _, key, value in parsed.attributes if key in ("src", "href")]
+        self.assertEqual(len(sources), 3)
+        self.assertTrue(all(value.startswith("data:image/png;base64,") for value in sources))
+        self.assertIn(("meta", "content", page.POLICY), parsed.attributes)
+
+    def test_page_states_figures_provenance_and_escapes_text(self):
+        folder = write_results(self.root / "a", metrics())
+        self.run_report(folder, "--out", self.root / "out")
+        text = (self.root / "out" / "report.html").read_text()
+        self.assertIn("Toy &lt;1B&gt; on 16 GPUs", text)
+        self.assertNotIn("<1B>", text)
+        self.assertIn("a &amp; b", text)
+        self.assertIn("1 assumed, 1 published", text)
+        self.assertIn("4 (66.7 %)", text)  # compute: 4 of 6 seconds
+        self.assertIn("bytes.nvlink", text)
+        self.assertIn("3 ranks on 2 nodes", text)
+        self.assertIn("step 6 s &lt;fine&gt;", text)
+
+    def test_same_results_give_the_same_bytes(self):
+        folder = write_results(self.root / "a", metrics())
+        for out in ("x", "y"):
+            self.run_report(folder, "--out", self.root / out)
+        for file in (self.root / "x").iterdir():
+            self.assertEqual(file.read_bytes(), (self.root / "y" / file.name).read_bytes(), file.name)
+
+    def test_missing_and_damaged_files_are_named(self):
+        folder = write_results(self.root / "a", metrics())
+        (folder / "links.csv").unlink()
+        (folder / "timeline.json.gz").write_bytes(b"not gzip")
+        code, _, err = self.run_report(folder)
+        self.assertEqual(code, 0)
+        self.assertIn("links.csv is missing", err)
+        self.assertIn("timeline.json.gz cannot be read", err)
+        text = (folder / "report" / "report.html").read_text()
+        self.assertIn("links.csv is missing", text)
+        self.assertTrue((folder / "report" / "breakdown.png").exists())
+        self.assertFalse((folder / "report" / "links.png").exists())
+
+    def test_truncated_timeline_and_odd_metrics_are_survived(self):
+        folder = write_results(self.root / "a", metrics())
+        whole = (folder / "timeline.json.gz").read_bytes()
+        (folder / "timeline.json.gz").write_bytes(whole[: len(whole) // 2])
+        (folder / "metrics.json").write_text('{"schema_version": 2, "breakdown_s": 3, "run": [], "provenance": {}}')
+        code, _, err = self.run_report(folder)
+        self.assertEqual(code, 0)
+        self.assertIn("timeline.json.gz cannot be read", err)
+        self.assertIn("schema_version 2", err)
+
+    def test_empty_folder_and_no_folder(self):
+        (self.root / "empty").mkdir()
+        code, out, err = self.run_report(self.root / "empty")
+        self.assertEqual((code, len(out.splitlines()), len(err.splitlines())), (0, 1, 5))
+        code, out, err = self.run_report(self.root / "nowhere")
+        self.assertEqual((code, out), (2, ""))
+        self.assertIn("no such results folder", err)
+
+    def test_several_folders_and_a_validation_give_scaling_curves(self):
+        folders = [write_results(self.root / f"g{n}", metrics(n, 96 / n)) for n in (16, 32)]
+        validation = self.root / "validate.json"
+        validation.write_text(json.dumps({"rows": [
+            {"suite": "toy", "system": "A", "gpus": 16, "quantity": "mfu", "published": 0.5, "predicted": 0.4,
+             "status": "fitted"},
+            {"suite": "toy", "system": "A", "gpus": 16, "quantity": "busbw", "published": 1, "predicted": 1}]}))
+        code, _, err = self.run_report(*folders, validation, "--out", self.root / "out")
+        self.assertEqual((code, err), (0, ""))
+        written = {path.name for path in (self.root / "out").iterdir()}
+        self.assertEqual(written, {"breakdown.png", "scaling.png", "report.html", "timeline-1-g16.png",
+                                   "links-1-g16.png", "timeline-2-g32.png", "links-2-g32.png"})
+
+    def test_seeds_give_median_and_range(self):
+        values = metrics()
+        values["step_time_s"] = {"median": 6.0, "min": 5.5, "max": 6.75}
+        folder = write_results(self.root / "a", values)
+        code, _, _ = self.run_report(folder)
+        self.assertEqual(code, 0)
+        self.assertIn("6 [5.5, 6.75]", (folder / "report" / "report.html").read_text())
+
+    def test_window_cuts_the_timeline(self):
+        results = reading.read_results(write_results(self.root / "a", metrics()))
+        self.assertIsNotNone(figures.draw_timeline(results, (0, 15)))
+        self.assertIsNone(figures.draw_timeline(results, (100, 200)))
+
+
+class ReadingTest(unittest.TestCase):
+    def test_system_is_the_name_without_its_gpu_count(self):
+        self.assertEqual(reading.system_of("MegaScale 175B on 12,288 GPUs"), "MegaScale 175B")
+        self.assertEqual(reading.system_of("GPT 16 GPUs, flow"), "GPT, flow")
+        self.assertEqual(reading.system_of("16 GPUs"), "16 GPUs")
+
+    def test_points_of_a_validation_row(self):
+        row = {"suite": "s", "system": "s x", "gpus": 8, "quantity": "step_time_s", "published": 2, "predicted": 3}
+        points = reading._points_of_row(row)
+        self.assertEqual([(p.system, p.kind, p.step_time_s) for p in points],
+                         [("s x", "published", 2), ("s x", "predicted", 3)])
+
+    def test_phase_comes_from_the_arguments_or_the_name(self):
+        self.assertEqual(reading._phase({"name": "Backward mb1"}), "backward")
+        self.assertEqual(reading._phase({"name": "x", "args": {"phase": "forward"}}), "forward")
+        self.assertEqual(reading._phase({"name": "all_gather"}), "")
+
+
+if __name__ == "__main__":
+    unittest.main()
