@@ -24,6 +24,8 @@ std::vector<std::vector<GpuId>> build_rings(std::vector<GpuId> gpus, const Clust
             for (std::size_t i = 0; i < end - begin; ++i) {
                 rings[channel].push_back(gpus[begin + (i + channel) % (end - begin)]);
             }
+            // Back over NVLink to the GPU that the ring came in by, whose NIC it leaves through: hops keep to one rail.
+            if (end - begin > 1) rings[channel].push_back(gpus[begin + channel % (end - begin)]);
         }
         begin = end;
     }

@@ -1,6 +1,7 @@
 // Ring channels of a process group, as NCCL lays them: node by node, so that each node is entered and left once per
-// ring. A group with k members per node gets k rings, rotated so that every ring leaves a node through another GPU and
-// with it through another NIC (multi-rail).
+// ring. A group with k members per node gets k rings, rotated so that every ring enters and leaves its nodes through
+// another NIC (multi-rail), the same one on every node (NCCL_CROSS_NIC=0). In such a ring the GPU of that NIC stands
+// twice in a node's run, first and last.
 #pragma once
 
 #include <vector>

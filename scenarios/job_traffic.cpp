@@ -14,7 +14,7 @@ double local_bytes(const Work& work) {
         const double passes = segment.collective.kind == LocalCollectiveKind::none         ? 0
                               : segment.collective.kind == LocalCollectiveKind::all_reduce ? 2
                                                                                            : 1;
-        bytes += passes * static_cast<double>(segment.collective.bytes.value);
+        bytes += passes * segment.collective.bytes;
     }
     return bytes;
 }
@@ -62,7 +62,10 @@ JobTraffic job_traffic(const Workload& workload) {
         const bool chain = family == GroupFamily::pipeline;
         // A stage sends half of its bytes to each neighbour.
         const double per_member = chain ? bytes[i] / 2 : bytes[i] * ring_share(size);
-        JobTraffic::Family out{std::string(family_name(family)), chain ? GroupPattern::chain : GroupPattern::ring, {}, per_member};
+        JobTraffic::Family out;
+        out.name = family_name(family);
+        out.pattern = chain ? GroupPattern::chain : GroupPattern::ring;
+        out.bytes_per_member = per_member;
         for (std::uint32_t group = 0; group < workload.layout.group_count(family); ++group)
             out.groups.push_back(workload.layout.members(family, group));
         traffic.families.push_back(std::move(out));
@@ -73,8 +76,8 @@ JobTraffic job_traffic(const Workload& workload) {
 Placement place_job(const ValidScenario& scenario, const Workload& workload, const Cluster& cluster, std::uint64_t seed) {
     const ParallelSpec& parallel = scenario.training().parallel;
     const auto& order = parallel.rank_order;
-    std::int64_t block = 1;
-    if (order[0] == Dimension::tensor) block = order[1] == Dimension::context ? parallel.tensor * parallel.context : parallel.tensor;
+    std::int64_t block = order[0] == Dimension::tensor ? parallel.tensor : 1;
+    if (block > 1 && order[1] == Dimension::context) block *= parallel.context;
     if (block > cluster.gpus_per_node() && block % cluster.gpus_per_node() != 0) block = 1;
     return place(job_traffic(workload), workload.layout.rank_count(), static_cast<std::uint32_t>(block), cluster,
                  scenario.job().placement, seed);

@@ -17,6 +17,8 @@
 #include "models/metrics/metrics.hpp"
 #include "runtime/timeline.hpp"
 #include "scenarios/scenario.hpp"
+#include "sim/trace/result_folder.hpp"
+#include "sim/trace/table.hpp"
 
 namespace rehearse {
 
@@ -41,12 +43,13 @@ std::uint64_t fingerprint(const Rehearsal& rehearsal);
 std::string fingerprint_text(const Rehearsal& rehearsal);  // 16 hex digits
 
 std::string metrics_json(const Rehearsal& rehearsal);
-std::string placement_csv(const Placement& placement, const Workload& workload, const Cluster& cluster);
-std::string links_csv(const Rehearsal& rehearsal);
+Table placement_table(const Placement& placement, const Workload& workload, const Cluster& cluster);
+void write_links(const std::string& path, const Rehearsal& rehearsal);
+void write_trace(const std::string& path, const Timeline& timeline, const Workload& workload);
 std::string summary(const Rehearsal& rehearsal);  // one screen
 
 // "results/<name>-<fingerprint>", the name in lower case with dashes.
 std::string default_folder(const Rehearsal& rehearsal);
-void write_results(const std::string& folder, const Rehearsal& rehearsal);
+void write_results(ResultFolder& folder, const Rehearsal& rehearsal);  // and publishes it
 
 }  // namespace rehearse

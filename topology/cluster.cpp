@@ -43,7 +43,8 @@ std::uint32_t Cluster::tor_index(GpuId gpu) const {
 LinkTier Cluster::highest_tier(GpuId a, GpuId b) const {
     if (node_of(a) == node_of(b)) return LinkTier::nvlink;
     const std::uint32_t tor_a = tor_index(a), tor_b = tor_index(b);
-    if (shape_.rail_groups) return tor_a / shape_.rails == tor_b / shape_.rails ? LinkTier::host : LinkTier::aggregation;
+    if (shape_.rail_groups)
+        return tor_a / shape_.rails == tor_b / shape_.rails ? LinkTier::host : LinkTier::aggregation;
     if (tor_a == tor_b) return LinkTier::host;
     return shape_.group_of_tor(tor_a) == shape_.group_of_tor(tor_b) ? LinkTier::aggregation : LinkTier::core;
 }
@@ -51,15 +52,20 @@ LinkTier Cluster::highest_tier(GpuId a, GpuId b) const {
 std::string Cluster::vertex_name(VertexId id) const {
     const Vertex& v = vertex(id);
     switch (v.kind) {
-        case VertexKind::gpu: return fmt::format("node{}.gpu{}", v.node, v.index);
-        case VertexKind::nvlink_switch: return fmt::format("node{}.nvswitch", v.node);
-        case VertexKind::nic: return fmt::format("node{}.nic{}", v.node, v.index);
+        case VertexKind::gpu:
+            return fmt::format("node{}.gpu{}", v.node, v.index);
+        case VertexKind::nvlink_switch:
+            return fmt::format("node{}.nvswitch", v.node);
+        case VertexKind::nic:
+            return fmt::format("node{}.nic{}", v.node, v.index);
         case VertexKind::tor:
             return fmt::format("pod{}.set{}.tor{}", v.pod, v.group - v.pod * shape_.tor_sets_per_pod, v.index);
         case VertexKind::aggregation:
-            if (shape_.rail_groups) return fmt::format("rail{}.agg{}", v.group, v.index % shape_.aggregations_per_group);
+            if (shape_.rail_groups)
+                return fmt::format("rail{}.agg{}", v.group, v.index % shape_.aggregations_per_group);
             return fmt::format("pod{}.agg{}", v.pod, v.index);
-        case VertexKind::core: return fmt::format("plane{}.core{}", v.group, v.index);
+        case VertexKind::core:
+            return fmt::format("plane{}.core{}", v.group, v.index);
     }
     REHEARSE_CHECK(false, "a vertex of no known kind");
 }

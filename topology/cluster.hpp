@@ -61,16 +61,16 @@ public:
 
     VertexId gpu_vertex(GpuId gpu) const;
     VertexId nvlink_switch_vertex(NodeId node) const;  // invalid when a node has one GPU
-    VertexId nic_vertex(GpuId gpu) const;              // the NIC that serves this GPU; the GPU itself when node.pcie = 0
-    std::uint32_t nic_index(GpuId gpu) const;          // of that NIC over the whole cluster: node x NICs per host + NIC
-    std::uint32_t tor_index(GpuId gpu) const;          // of the ToR of that NIC: ToR set x rails + rail
+    VertexId nic_vertex(GpuId gpu) const;      // the NIC that serves this GPU; the GPU itself when node.pcie = 0
+    std::uint32_t nic_index(GpuId gpu) const;  // of that NIC over the whole cluster: node x NICs per host + NIC
+    std::uint32_t tor_index(GpuId gpu) const;  // of the ToR of that NIC: ToR set x rails + rail
     VertexId tor_vertex(std::uint32_t tor) const { return VertexId{first_tor_ + tor}; }
     VertexId aggregation_vertex(std::uint32_t index) const { return VertexId{first_aggregation_ + index}; }
     VertexId core_vertex(std::uint32_t index) const { return VertexId{first_core_ + index}; }
-    // Highest tier that traffic between two GPUs crosses: nvlink in a node, host under one ToR (rail-only: one ToR set),
-    // aggregation in a pod (or in a rail), core otherwise.
+    // Highest tier that traffic between two GPUs crosses: nvlink in a node, host under one ToR (rail-only: one ToR
+    // set), aggregation in a pod (or in a rail), core otherwise.
     LinkTier highest_tier(GpuId a, GpuId b) const;
-    std::string vertex_name(VertexId id) const;        // "node12.gpu3", "pod0.set2.tor5", "plane3.core1"
+    std::string vertex_name(VertexId id) const;  // "node12.gpu3", "pod0.set2.tor5", "plane3.core1"
 
 private:
     friend class ClusterBuilder;

@@ -37,10 +37,10 @@ using Header = std::array<std::uint8_t, header_size>;
 // The 5-tuple in network order.
 Header header_of(const HashKey& key) {
     const auto byte = [](std::uint32_t word, int shift) { return static_cast<std::uint8_t>(word >> shift); };
-    return {byte(key.source_address, 24), byte(key.source_address, 16), byte(key.source_address, 8),
-            byte(key.source_address, 0), byte(key.destination_address, 24), byte(key.destination_address, 16),
-            byte(key.destination_address, 8), byte(key.destination_address, 0), key.protocol,
-            byte(key.source_port, 8), byte(key.source_port, 0), byte(key.destination_port, 8),
+    return {byte(key.source_address, 24),     byte(key.source_address, 16),      byte(key.source_address, 8),
+            byte(key.source_address, 0),      byte(key.destination_address, 24), byte(key.destination_address, 16),
+            byte(key.destination_address, 8), byte(key.destination_address, 0),  key.protocol,
+            byte(key.source_port, 8),         byte(key.source_port, 0),          byte(key.destination_port, 8),
             byte(key.destination_port, 0)};
 }
 
@@ -102,11 +102,16 @@ std::string_view name(HashWindow window) {
 
 std::uint32_t ecmp_hash(HashFunction function, const HashKey& key, std::uint32_t seed) {
     switch (function) {
-        case HashFunction::crc16: return crc16(header_of(key), seed);
-        case HashFunction::crc32: return crc32(header_of(key), seed);
-        case HashFunction::xor_fold: return xor_fold(key, seed);
-        case HashFunction::jenkins: return jenkins(key, seed);
-        case HashFunction::d_mod_k: break;
+        case HashFunction::crc16:
+            return crc16(header_of(key), seed);
+        case HashFunction::crc32:
+            return crc32(header_of(key), seed);
+        case HashFunction::xor_fold:
+            return xor_fold(key, seed);
+        case HashFunction::jenkins:
+            return jenkins(key, seed);
+        case HashFunction::d_mod_k:
+            break;
     }
     REHEARSE_CHECK(false, "d_mod_k is not a hash");
 }

@@ -1,11 +1,11 @@
 // The hash that a switch takes over the header of a packet to choose among equally short links.
 //
 // Which function an ASIC uses, and how it applies its seed, is a vendor's choice; the SAI names CRC (the default),
-// CRC-CCITT, XOR and Jenkins (opencomputeproject/SAI inc/saiswitch.h). Here the seed is the initial value of the CRC and
-// of Jenkins, and a term of the XOR. CRC and XOR are linear: for headers of one length a new seed XORs every value with
-// one constant. Two tiers with a power-of-two fan-out and the same function therefore stay polarised whatever their
-// seeds: all flows that one switch sends to another leave that one through one link. A non-linear hash with its own
-// seed, or another window of the hash bits per tier, cures it (tests/topology/ecmp_test.cpp shows all of this).
+// CRC-CCITT, XOR and Jenkins (opencomputeproject/SAI inc/saiswitch.h). Here the seed is the initial value of the CRC
+// and of Jenkins, and a term of the XOR. CRC and XOR are linear: for headers of one length a new seed XORs every value
+// with one constant. Two tiers with a power-of-two fan-out and the same function therefore stay polarised whatever
+// their seeds: all flows that one switch sends to another leave that one through one link. A non-linear hash with its
+// own seed, or another window of the hash bits per tier, cures it (tests/topology/ecmp_test.cpp shows all of this).
 #pragma once
 
 #include <cstdint>

@@ -31,20 +31,24 @@ void print_counts(std::string& out, const Cluster& cluster) {
     row("ToR sets", shape.tor_sets, fmt::format("up to {} hosts, {} rails", shape.hosts_per_tor_set, shape.rails));
     row("pods", shape.pods, fmt::format("{} ToR sets each", shape.tor_sets_per_pod));
     row("ToRs", shape.tor_count(),
-        fmt::format("{} ports down x {} NICs, {} links up", shape.tor_down_ports, shape.nics_per_port, shape.tor_up_links));
+        fmt::format("{} ports down x {} NICs, {} links up", shape.tor_down_ports, shape.nics_per_port,
+                    shape.tor_up_links));
     row("aggregation switches", shape.aggregation_count(),
         fmt::format("{} to each ToR, {} links up", shape.links_per_tor, shape.aggregation_up_links));
     row("core switches", shape.core_count(),
-        shape.core_count() == 0 ? ""
-                                : fmt::format("{} planes x {}, {} links to each aggregation switch",
-                                              shape.aggregations_per_group, shape.cores_per_plane, shape.links_per_core));
+        shape.core_count() == 0
+            ? ""
+            : fmt::format("{} planes x {}, {} links to each aggregation switch", shape.aggregations_per_group,
+                          shape.cores_per_plane, shape.links_per_core));
 }
 
 void print_tiers(std::string& out, const Cluster& cluster) {
-    print(out, "\n  {:<13}{:>9}{:>13}{:>15}{:>9}{:>9}\n", "tier", "links", "Gbps each", "Tbps one way", "cables", "optics");
+    print(out, "\n  {:<13}{:>9}{:>13}{:>15}{:>9}{:>9}\n", "tier", "links", "Gbps each", "Tbps one way", "cables",
+          "optics");
     for (const TierSummary& tier : summarize_tiers(cluster))
         print(out, "  {:<13}{:>9}{:>13.0f}{:>15.1f}{:>9}{:>9}\n", name(tier.tier), tier.links,
-              static_cast<double>(tier.rate.value) / 1e9, tier.capacity_bits_per_second / 1e12, tier.cables, tier.optics);
+              static_cast<double>(tier.rate.value) / 1e9, tier.capacity_bits_per_second / 1e12, tier.cables,
+              tier.optics);
 }
 
 void print_checks(std::string& out, const Cluster& cluster) {

@@ -15,11 +15,11 @@ namespace rehearse {
 // fixed ends: one at the ToR and one at the NIC, or, with split ports, one at the ToR and two at two NICs.
 struct TierSummary {
     LinkTier tier = LinkTier::nvlink;
-    std::int64_t links = 0;      // both directions counted as one
-    Bandwidth rate;              // of one link, one way
+    std::int64_t links = 0;  // both directions counted as one
+    Bandwidth rate;          // of one link, one way
     double capacity_bits_per_second = 0;
     std::int64_t cables = 0;
-    std::int64_t optics = 0;     // optical ends
+    std::int64_t optics = 0;  // optical ends
 };
 
 std::vector<TierSummary> summarize_tiers(const Cluster& cluster);  // the tiers that have links, from below

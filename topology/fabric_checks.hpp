@@ -15,7 +15,7 @@ namespace rehearse {
 enum class CheckRelation : std::uint8_t { at_least, at_most, equal };
 
 struct FabricCheck {
-    std::string name;   // "tor 1:1"
+    std::string name;           // "tor 1:1"
     std::string value_meaning;  // "least capacity up / capacity down of a ToR"
     double value = 0;
     CheckRelation relation = CheckRelation::equal;

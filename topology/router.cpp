@@ -27,6 +27,7 @@ std::uint32_t windowed(std::uint32_t value, HashFunction function, int offset) {
 Router::Router(const Cluster& cluster, EcmpSpec ecmp, std::uint64_t seed)
     : cluster_(&cluster), ecmp_(ecmp), port_seed_(mix(seed, hash_name("ecmp.source_port"))) {
     if (cluster.spec().fabric.kind == FabricKind::fat_tree) ecmp_.hash = HashFunction::d_mod_k;
+    linear_hash_ = ecmp_.hash != HashFunction::jenkins && ecmp_.hash != HashFunction::d_mod_k;
     tor_rows_ = cluster.shape().tor_count();
     core_rows_ = tor_rows_ + cluster.shape().aggregation_count();
     fill_host_offsets();
@@ -37,7 +38,8 @@ Router::Router(const Cluster& cluster, EcmpSpec ecmp, std::uint64_t seed)
         std::uint64_t scope = 0;
         if (ecmp_.seed_scope == HashSeedScope::per_role) scope = role + 1;
         if (ecmp_.seed_scope == HashSeedScope::per_switch) scope = std::uint64_t{row} + 4;
-        rows_[row].hash_seed = static_cast<std::uint32_t>(mix(fabric_seed, scope) >> 32);
+        const auto value = static_cast<std::uint32_t>(mix(fabric_seed, scope) >> 32);
+        rows_[row].hash_seed = linear_hash_ ? ecmp_hash(ecmp_.hash, {}, value) ^ ecmp_hash(ecmp_.hash, {}, 0) : value;
     }
 }
 
@@ -69,7 +71,9 @@ void Router::fill_switch_rows() {
     for (std::uint32_t row = 0; row < rows_.size(); ++row) {
         const auto links = cluster.out_links(VertexId{cluster.tor_vertex(0).value + row});
         if (links.empty()) continue;  // a ToR set without hosts has up-links; nothing else is bare
-        const std::uint32_t up = row < tor_rows_ ? shape.tor_up_links : row < core_rows_ ? shape.aggregation_up_links : 0;
+        const std::uint32_t up = row < tor_rows_    ? shape.tor_up_links
+                                 : row < core_rows_ ? shape.aggregation_up_links
+                                                    : 0;
         rows_[row].first_down = links.front().value;
         rows_[row].first_up = links.back().value + 1 - up;
     }
@@ -131,14 +135,11 @@ std::span<const LinkId> Router::next_hops(VertexId at, GpuId destination) const 
     const Target to = target_of(destination);
     const VertexKind kind = cluster_->vertex(at).kind;
     Group group{};
-    if (kind == VertexKind::tor)
-        group = at_tor(at.value - cluster_->tor_vertex(0).value, to);
+    if (kind == VertexKind::tor) group = at_tor(at.value - cluster_->tor_vertex(0).value, to);
     else if (kind == VertexKind::aggregation)
         group = at_aggregation(at.value - cluster_->aggregation_vertex(0).value, to);
-    else if (kind == VertexKind::core)
-        group = at_core(at.value - cluster_->core_vertex(0).value, to);
-    else
-        group = at_host(at, to);
+    else if (kind == VertexKind::core) group = at_core(at.value - cluster_->core_vertex(0).value, to);
+    else group = at_host(at, to);
     const auto row = cluster_->out_links(at);
     return row.subspan(group.count == 0 ? 0 : group.first - row.front().value, group.count);
 }
@@ -149,12 +150,24 @@ std::uint16_t Router::source_port(const FlowKey& key) const {
     return static_cast<std::uint16_t>(0xC000 | (mix(pair, key.queue_pair) & 0x3FFF));
 }
 
-std::uint32_t Router::pick(Role role, std::uint32_t row, std::uint32_t count, const HashKey& key, std::uint32_t nic) const {
+Router::Header Router::header_of(const FlowKey& key, const Target& from, const Target& to) const {
+    Header header{.key = {.source_address = network_prefix + from.nic,
+                          .destination_address = network_prefix + to.nic,
+                          .source_port = source_port(key)},
+                  .destination = to.nic};
+    if (linear_hash_ && from.tor != to.tor) header.unseeded = ecmp_hash(ecmp_.hash, header.key, 0);
+    return header;
+}
+
+std::uint32_t Router::pick(Role role, std::uint32_t row, std::uint32_t count, const Header& header) const {
     if (count == 1) return 0;
-    if (ecmp_.hash == HashFunction::d_mod_k)
+    if (ecmp_.hash == HashFunction::d_mod_k) {
+        const std::uint32_t nic = header.destination;
         return (role == Role::aggregation ? nic / cluster_->shape().tor_up_links : nic) % count;
+    }
     constexpr int offsets[] = {0, 10, 5};  // ToR and leaf as SONiC; the core takes the bits between them
-    std::uint32_t value = ecmp_hash(ecmp_.hash, key, rows_[row].hash_seed);
+    const std::uint32_t seed = rows_[row].hash_seed;
+    std::uint32_t value = linear_hash_ ? header.unseeded ^ seed : ecmp_hash(ecmp_.hash, header.key, seed);
     if (ecmp_.window == HashWindow::per_tier) value = windowed(value, ecmp_.hash, offsets[static_cast<int>(role)]);
     return value % count;
 }
@@ -172,9 +185,7 @@ Path Router::route(const FlowKey& key) const {
         if (same_node) return path;
         from = target_of(GpuId{from.node * shape.gpus_per_host + to.local});
     }
-    const HashKey header{.source_address = network_prefix + from.nic,
-                         .destination_address = network_prefix + to.nic,
-                         .source_port = source_port(key)};
+    const Header header = header_of(key, from, to);
     if (!pcie_up_.empty()) path.push(host_link(from.node, pcie_up_[from.local]));
     path.push(host_link(from.node, host_up_[from.nic % shape.nics_per_host]));
     cross_fabric(from, to, header, path);
@@ -184,10 +195,10 @@ Path Router::route(const FlowKey& key) const {
 
 // From the source's ToR to the destination's NIC. The switch behind a link follows from the choice, so that no link
 // record is read.
-void Router::cross_fabric(const Target& from, const Target& to, const HashKey& key, Path& path) const {
+void Router::cross_fabric(const Target& from, const Target& to, const Header& header, Path& path) const {
     const FabricShape& shape = cluster_->shape();
     const auto take = [&](Role role, std::uint32_t row, Group group) {
-        const std::uint32_t choice = pick(role, row, group.count, key, to.nic);
+        const std::uint32_t choice = pick(role, row, group.count, header);
         path.push(LinkId{group.first + choice});
         return choice;
     };

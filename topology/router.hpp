@@ -2,12 +2,12 @@
 // several links are equally short, a hash of the flow key picks one, as a switch does.
 //
 // A switch of a regular fabric needs no table of destinations: its down-link follows from the place of the destination
-// (at a ToR its host, at an aggregation switch its ToR, at a core its pod) and every other destination is up. The state is
-// one row per switch; parallel links to one neighbour form an ECMP group too.
+// (at a ToR its host, at an aggregation switch its ToR, at a core its pod) and every other destination is up. The state
+// is one row per switch; parallel links to one neighbour form an ECMP group too.
 //
-// A fat tree always routes by D-mod-k: edge port = destination mod k/2, aggregation port = (destination div k/2) mod k/2.
-// A clos with tiers 3, rails 1, one NIC, switch_ports k, hosts_per_tor_set and tor_sets_per_pod k/2, port_split off is
-// the same tree with ECMP.
+// A fat tree always routes by D-mod-k: edge port = destination mod k/2, aggregation port = (destination div k/2) mod
+// k/2. A clos with tiers 3, rails 1, one NIC, switch_ports k, hosts_per_tor_set and tor_sets_per_pod k/2, port_split
+// off is the same tree with ECMP.
 #pragma once
 
 #include <cstdint>
@@ -45,8 +45,8 @@ private:
 
 class Router {
 public:
-    // Keeps a reference to the cluster, which must outlive the router. `seed` draws the hash seeds of the switches and the
-    // UDP source port of every queue pair. O(switches) time and memory.
+    // Keeps a reference to the cluster, which must outlive the router. `seed` draws the hash seeds of the switches and
+    // the UDP source port of every queue pair. O(switches) time and memory.
     Router(const Cluster& cluster, EcmpSpec ecmp, std::uint64_t seed);
 
     // GPUs of one node talk over NVLink. Between nodes the flow leaves through the source GPU's NIC and enters through
@@ -65,7 +65,12 @@ private:
     struct SwitchRow {
         std::uint32_t first_down = 0;  // LinkId of the first down-link; children in order, parallel links side by side
         std::uint32_t first_up = 0;
-        std::uint32_t hash_seed = 0;
+        std::uint32_t hash_seed = 0;  // of a linear hash: the constant that the seed XORs into every value
+    };
+    struct Header {  // what the switches see of a flow
+        HashKey key;
+        std::uint32_t unseeded = 0;     // value of a linear hash with seed 0, the same at every switch
+        std::uint32_t destination = 0;  // NIC, for d_mod_k
     };
     struct Group {  // an ECMP group: links first .. first + count - 1
         std::uint32_t first;
@@ -81,8 +86,9 @@ private:
     Group at_tor(std::uint32_t tor, const Target& to) const;
     Group at_aggregation(std::uint32_t index, const Target& to) const;
     Group at_core(std::uint32_t index, const Target& to) const;
-    std::uint32_t pick(Role role, std::uint32_t row, std::uint32_t count, const HashKey& key, std::uint32_t nic) const;
-    void cross_fabric(const Target& from, const Target& to, const HashKey& key, Path& path) const;
+    Header header_of(const FlowKey& key, const Target& from, const Target& to) const;
+    std::uint32_t pick(Role role, std::uint32_t row, std::uint32_t count, const Header& header) const;
+    void cross_fabric(const Target& from, const Target& to, const Header& header, Path& path) const;
     LinkId host_link(std::uint32_t node, std::uint32_t offset) const { return LinkId{node * links_per_host_ + offset}; }
     std::uint16_t source_port(const FlowKey& key) const;
     void fill_host_offsets();
@@ -91,6 +97,7 @@ private:
     const Cluster* cluster_;
     EcmpSpec ecmp_;
     std::uint64_t port_seed_;
+    bool linear_hash_ = false;
     std::uint32_t tor_rows_, core_rows_;  // row of aggregation switch 0, of core 0
     std::vector<SwitchRow> rows_;         // ToRs, aggregation switches, cores
     // Every host has the same links; these are their offsets in the host's block of LinkIds.

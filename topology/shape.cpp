@@ -91,7 +91,8 @@ void check_fields(const ClusterSpec& spec, ClusterFaults& faults) {
     if (!(ratio >= 0.01 && ratio <= 100.0))
         faults.add("fabric.oversubscription", fmt::format("{} is out of range", ratio), "0.01 to 100; 1 = 1:1", "");
     if (faults.empty() && spec.node.nics % fabric.rails != 0)
-        faults.add("fabric.rails", fmt::format("{} NICs cannot be wired evenly to {} rails", spec.node.nics, fabric.rails),
+        faults.add("fabric.rails",
+                   fmt::format("{} NICs cannot be wired evenly to {} rails", spec.node.nics, fabric.rails),
                    "a divisor of node.nics", "");
 }
 
@@ -111,10 +112,11 @@ void work_out_tor(const ClusterSpec& spec, Arithmetic& a, ClusterFaults& faults)
     const double up = std::ceil(static_cast<double>(a.down_ports) / fabric.oversubscription.value - 1e-9);
     a.up_links = std::max<std::int64_t>(1, static_cast<std::int64_t>(up));
     if (a.down_ports + a.up_links > fabric.switch_ports)
-        faults.add("fabric.hosts_per_tor_set",
-                   fmt::format("{} hosts take {} down ports and {} up-links", a.hosts_per_tor_set, a.down_ports, a.up_links),
-                   fmt::format("at most {} ports in all", fabric.switch_ports),
-                   "lower hosts_per_tor_set or raise oversubscription");
+        faults.add(
+            "fabric.hosts_per_tor_set",
+            fmt::format("{} hosts take {} down ports and {} up-links", a.hosts_per_tor_set, a.down_ports, a.up_links),
+            fmt::format("at most {} ports in all", fabric.switch_ports),
+            "lower hosts_per_tor_set or raise oversubscription");
 }
 
 // As many parallel links as the ports allow, in powers of two: fewer and fuller aggregation switches.
@@ -131,7 +133,8 @@ void work_out_aggregation(const ClusterSpec& spec, Arithmetic& a, ClusterFaults&
     if (a.group_tors > ports)
         return faults.add(has_core ? "fabric.tor_sets_per_pod" : "hosts",
                           fmt::format("{} ToRs under one aggregation switch", a.group_tors),
-                          fmt::format("at most {}", ports), has_core ? "make the pod smaller" : "use tiers: 3 or fewer hosts");
+                          fmt::format("at most {}", ports),
+                          has_core ? "make the pod smaller" : "use tiers: 3 or fewer hosts");
     a.links_per_tor = 1;
     while (a.up_links > 0 && a.up_links % (2 * a.links_per_tor) == 0 && a.group_tors * 2 * a.links_per_tor <= ports)
         a.links_per_tor *= 2;
@@ -145,7 +148,8 @@ void work_out_core(const ClusterSpec& spec, Arithmetic& a, ClusterFaults& faults
         a.cores_per_plane = cores;
         return;
     }
-    faults.add("hosts", fmt::format("{} pods do not fit the {} ports of a core switch", a.pods, spec.fabric.switch_ports),
+    faults.add("hosts",
+               fmt::format("{} pods do not fit the {} ports of a core switch", a.pods, spec.fabric.switch_ports),
                fmt::format("at most {} hosts", spec.fabric.switch_ports * a.tor_sets_per_pod * a.hosts_per_tor_set),
                "use fewer hosts, larger pods or switches with more ports");
 }

@@ -26,10 +26,10 @@ struct FabricShape {
     Bandwidth host_link_rate;                    // NIC to ToR
 
     std::uint32_t rails = 1;
-    std::uint32_t nics_per_tor = 1;    // NICs of one host on one ToR: NIC i goes to rail i mod rails
-    std::uint32_t nics_per_port = 1;   // 2 when ports are split
+    std::uint32_t nics_per_tor = 1;   // NICs of one host on one ToR: NIC i goes to rail i mod rails
+    std::uint32_t nics_per_port = 1;  // 2 when ports are split
     std::uint32_t hosts_per_tor_set = 0;
-    std::uint32_t tor_sets = 0;        // those that hold at least one host
+    std::uint32_t tor_sets = 0;  // those that hold at least one host
     std::uint32_t tor_sets_per_pod = 0;
     std::uint32_t pods = 1;
     std::uint32_t tor_down_ports = 0;
@@ -38,15 +38,15 @@ struct FabricShape {
     // Aggregation switches come in groups: one per pod, or one per rail in a rail-only fabric.
     std::uint32_t aggregation_groups = 0;
     std::uint32_t aggregations_per_group = 0;
-    std::uint32_t tors_per_group = 0;          // children of an aggregation switch
-    std::uint32_t links_per_tor = 0;           // parallel links between a ToR and each of its aggregation switches
-    std::uint32_t aggregation_up_links = 0;    // 0 = no core
+    std::uint32_t tors_per_group = 0;        // children of an aggregation switch
+    std::uint32_t links_per_tor = 0;         // parallel links between a ToR and each of its aggregation switches
+    std::uint32_t aggregation_up_links = 0;  // 0 = no core
 
-    std::uint32_t cores_per_plane = 0;         // as many planes as aggregation switches in a pod
-    std::uint32_t links_per_core = 0;          // parallel links between an aggregation switch and each core of its plane
-    bool rail_groups = false;                  // aggregation groups are rails
+    std::uint32_t cores_per_plane = 0;  // as many planes as aggregation switches in a pod
+    std::uint32_t links_per_core = 0;   // parallel links between an aggregation switch and each core of its plane
+    bool rail_groups = false;           // aggregation groups are rails
 
-    std::uint32_t tor_count() const;           // a part-filled last pod keeps all its switches
+    std::uint32_t tor_count() const;  // a part-filled last pod keeps all its switches
     std::uint32_t aggregation_count() const { return aggregation_groups * aggregations_per_group; }
     std::uint32_t core_count() const { return aggregations_per_group * cores_per_plane; }
     // ToR t = set x rails + rail. Its aggregation group, and its place among the children of that group.

@@ -11,8 +11,8 @@ namespace rehearse {
 
 using BlockOrder = std::vector<std::uint32_t>;
 
-// The groups of one family seen as lists of blocks: members in one block are one entry, equal lists are kept once, lists of
-// a single block are left out.
+// The groups of one family seen as lists of blocks: members in one block are one entry, equal lists are kept once,
+// lists of a single block are left out.
 class BlockFamily {
 public:
     BlockFamily(const JobTraffic::Family& family, const Slots& slots);
@@ -27,9 +27,9 @@ private:
     std::uint32_t group_size_ = 0;
 };
 
-// Walks the families from the outermost (last) to the innermost (first): for each member of a group of the outer family,
-// the groups of the inner one, and so on. On a grid of parallel dimensions the result is the grid with the first family
-// fastest. Every block appears once.
+// Walks the families from the outermost (last) to the innermost (first): for each member of a group of the outer
+// family, the groups of the inner one, and so on. On a grid of parallel dimensions the result is the grid with the
+// first family fastest. Every block appears once.
 BlockOrder nested_order(const std::vector<const BlockFamily*>& families, std::uint32_t blocks);
 
 }  // namespace rehearse

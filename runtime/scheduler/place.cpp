@@ -22,10 +22,14 @@ Placement place(const JobTraffic& traffic, std::uint32_t ranks, std::uint32_t ra
         return Placement(assign(slots, natural, order, cluster), cluster.gpu_count());
     };
     switch (policy) {
-        case PlacementPolicy::packed: return in_order(host_by_host(slots));
-        case PlacementPolicy::rail_aligned: return in_order(place_by_place(slots));
-        case PlacementPolicy::spread: return in_order(set_by_set(slots));
-        case PlacementPolicy::random: return in_order(shuffled(slots, seed));
+        case PlacementPolicy::packed:
+            return in_order(host_by_host(slots));
+        case PlacementPolicy::rail_aligned:
+            return in_order(place_by_place(slots));
+        case PlacementPolicy::spread:
+            return in_order(set_by_set(slots));
+        case PlacementPolicy::random:
+            return in_order(shuffled(slots, seed));
         case PlacementPolicy::topology_aware:
             return Placement(place_by_traffic(traffic, slots, cluster), cluster.gpu_count());
     }

@@ -42,7 +42,8 @@ Slots make_slots(std::uint32_t ranks, std::uint32_t ranks_per_node_block, const 
         refuse("job.gpus",
                fmt::format("{} ranks in blocks of {} take {} hosts", ranks, slots.block,
                            (slots.blocks - 1) / slots.per_host + 1),
-               fmt::format("at most the {} hosts of the cluster", slots.hosts), "raise cluster.hosts or shrink the job");
+               fmt::format("at most the {} hosts of the cluster", slots.hosts),
+               "raise cluster.hosts or shrink the job");
     return slots;
 }
 
@@ -68,9 +69,8 @@ SlotOrder set_by_set(const Slots& slots) {
     const std::uint32_t sets = (slots.hosts - 1) / slots.hosts_per_set + 1;
     std::vector<std::uint32_t> turn(sets);
     std::iota(turn.begin(), turn.end(), 0u);
-    std::stable_sort(turn.begin(), turn.end(), [&](std::uint32_t a, std::uint32_t b) {
-        return a % slots.sets_per_pod < b % slots.sets_per_pod;
-    });
+    std::stable_sort(turn.begin(), turn.end(),
+                     [&](std::uint32_t a, std::uint32_t b) { return a % slots.sets_per_pod < b % slots.sets_per_pod; });
     const std::uint32_t full = slots.hosts_per_set * slots.per_host;  // slots of a set; sets lie one after the other
     SlotOrder order;
     order.reserve(slots.count());

@@ -12,8 +12,8 @@ using SlotOrder = std::vector<std::uint32_t>;  // slot s = host x slots per host
 
 struct Slots {
     std::uint32_t ranks = 0;
-    std::uint32_t block = 0;     // ranks per slot
-    std::uint32_t blocks = 0;    // that the job has; the last may be part-filled
+    std::uint32_t block = 0;   // ranks per slot
+    std::uint32_t blocks = 0;  // that the job has; the last may be part-filled
     std::uint32_t per_host = 0;
     std::uint32_t hosts = 0;
     std::uint32_t hosts_per_set = 0, sets_per_pod = 0;
@@ -25,10 +25,10 @@ struct Slots {
 // Throws InputError as place() does.
 Slots make_slots(std::uint32_t ranks, std::uint32_t ranks_per_node_block, const Cluster& cluster);
 
-SlotOrder host_by_host(const Slots& slots);                        // packed
-SlotOrder place_by_place(const Slots& slots);                      // rail_aligned
-SlotOrder set_by_set(const Slots& slots);                          // spread
-SlotOrder shuffled(const Slots& slots, std::uint64_t seed);        // random
+SlotOrder host_by_host(const Slots& slots);                  // packed
+SlotOrder place_by_place(const Slots& slots);                // rail_aligned
+SlotOrder set_by_set(const Slots& slots);                    // spread
+SlotOrder shuffled(const Slots& slots, std::uint64_t seed);  // random
 
 // Block order[i] goes to slot slots_in_order[i]; returns the GPU of every rank.
 std::vector<GpuId> assign(const Slots& slots, const std::vector<std::uint32_t>& order, const SlotOrder& slots_in_order,

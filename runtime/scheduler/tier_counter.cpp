@@ -63,7 +63,8 @@ TierBytes TierCounter::count(const JobTraffic& traffic, const std::vector<GpuId>
         for (const std::vector<RankId>& group : family.groups) {
             gpus.clear();
             for (RankId rank : group) {
-                REHEARSE_CHECK(rank.value < gpu_of.size(), "a group of family " + family.name + " has an unplaced rank");
+                REHEARSE_CHECK(rank.value < gpu_of.size(),
+                               "a group of family " + family.name + " has an unplaced rank");
                 gpus.push_back(gpu_of[rank.value]);
             }
             if (family.pattern == GroupPattern::ring) std::sort(gpus.begin(), gpus.end());

@@ -21,7 +21,8 @@ private:
     };
 
     LinkTier tier(const Location& a, const Location& b) const;
-    void count_neighbours(const std::vector<Location>& members, GroupPattern pattern, double bytes, TierBytes& sum) const;
+    void count_neighbours(const std::vector<Location>& members, GroupPattern pattern, double bytes,
+                          TierBytes& sum) const;
     void count_pairs(std::vector<Location>& members, double bytes, TierBytes& sum) const;
 
     std::vector<Location> locations_;  // by GpuId

@@ -60,8 +60,8 @@ std::vector<BlockFamily> heaviest_families(const JobTraffic& traffic, const Slot
     return families;
 }
 
-// Slots in the order `base`, chunk by chunk of `chunk` blocks: a chunk that would straddle two ToR sets begins in the next
-// one. May return fewer slots than there are blocks: then the cluster has no room for it.
+// Slots in the order `base`, chunk by chunk of `chunk` blocks: a chunk that would straddle two ToR sets begins in the
+// next one. May return fewer slots than there are blocks: then the cluster has no room for it.
 SlotOrder whole_chunks(const SlotOrder& base, const Slots& slots, std::uint32_t chunk) {
     SlotOrder kept;
     for (std::size_t at = 0; at < base.size() && kept.size() < slots.blocks;) {
@@ -72,7 +72,8 @@ SlotOrder whole_chunks(const SlotOrder& base, const Slots& slots, std::uint32_t 
             while (at < base.size() && slots.set_of(base[at]) == set) ++at;
             continue;
         }
-        kept.insert(kept.end(), base.begin() + static_cast<std::ptrdiff_t>(at), base.begin() + static_cast<std::ptrdiff_t>(end));
+        kept.insert(kept.end(), base.begin() + static_cast<std::ptrdiff_t>(at),
+                    base.begin() + static_cast<std::ptrdiff_t>(end));
         at = end;
     }
     return kept;

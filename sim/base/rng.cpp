@@ -29,7 +29,8 @@ Stream::Stream(std::uint64_t seed, std::string_view name) {
 std::array<std::uint32_t, 4> Stream::bits(std::uint64_t entity, std::uint64_t counter) const {
     const r123::Philox4x32::key_type key{{static_cast<std::uint32_t>(key_), static_cast<std::uint32_t>(key_ >> 32)}};
     const r123::Philox4x32::ctr_type at{{static_cast<std::uint32_t>(entity), static_cast<std::uint32_t>(entity >> 32),
-                                         static_cast<std::uint32_t>(counter), static_cast<std::uint32_t>(counter >> 32)}};
+                                         static_cast<std::uint32_t>(counter),
+                                         static_cast<std::uint32_t>(counter >> 32)}};
     const auto out = r123::Philox4x32{}(at, key);
     return {out[0], out[1], out[2], out[3]};
 }

@@ -1,4 +1,4 @@
-// Counter-based randomness: a draw is a pure function of (seed, stream name, entity ids, counter), so it does not depend
+// Counter-based randomness: a draw is a pure function of (seed, stream name, entity id, counter), so it does not depend
 // on the order of events, threads or processes. The bits come from Philox4x32-10 (Salmon et al., SC'11; Random123).
 // Distributions are written here because those of the standard library differ between implementations.
 //

@@ -99,14 +99,18 @@ TEST(Place, SpreadTakesSetsInTurn) {
     for (std::uint32_t block = 0; block < 8; ++block) {
         const GpuId gpu = spread.gpu(RankId{block * 8});
         sets.insert(cluster.tor_index(gpu) / 8);
-        if (block > 0) { EXPECT_EQ(cluster.highest_tier(gpu, spread.gpu(RankId{block * 8 - 8})), LinkTier::core); }
+        if (block > 0) {
+            EXPECT_EQ(cluster.highest_tier(gpu, spread.gpu(RankId{block * 8 - 8})), LinkTier::core);
+        }
     }
     EXPECT_EQ(sets.size(), 8u);
 }
 
 TEST(Place, RandomFollowsTheSeed) {
     const Cluster cluster = make_cluster(128);
-    const auto draw = [&](std::uint64_t seed) { return place({}, 512, 8, cluster, PlacementPolicy::random, seed).gpus(); };
+    const auto draw = [&](std::uint64_t seed) {
+        return place({}, 512, 8, cluster, PlacementPolicy::random, seed).gpus();
+    };
     EXPECT_EQ(draw(1), draw(1));
     EXPECT_NE(draw(1), draw(2));
 }
@@ -179,8 +183,8 @@ TEST(TopologyAware, NeverWorseThanTheOthers) {
         }
 }
 
-// Experts on every 16th host: packed, each of the 128 groups spans the 4 ToR sets of a pod. Kept together, a group of 16
-// hosts lies in one set, and all of its traffic stays under the ToRs.
+// Experts on every 16th host: packed, each of the 128 groups spans the 4 ToR sets of a pod. Kept together, a group of
+// 16 hosts lies in one set, and all of its traffic stays under the ToRs.
 TEST(TopologyAware, GathersScatteredExperts) {
     const Cluster cluster = make_cluster(256);
     JobTraffic job = expert_job(2048, 16, 128);

@@ -24,8 +24,8 @@ void expect_all_pass(const Cluster& cluster) {
         EXPECT_TRUE(check.passed) << check.name << ": " << check.value << " against " << check.bound;
 }
 
-// 12,288 GPUs = 1,536 hosts = 24 ToR sets = 6 pods. ToRs 24 x 8 = 192. Aggregation switches 6 x 32 = 192. Planes 32, and
-// c = smallest divisor of 32 with 6 x 32 / c <= 64: c = 4, 8 parallel links. Links one way per tier: 12,288 host,
+// 12,288 GPUs = 1,536 hosts = 24 ToR sets = 6 pods. ToRs 24 x 8 = 192. Aggregation switches 6 x 32 = 192. Planes 32,
+// and c = smallest divisor of 32 with 6 x 32 / c <= 64: c = 4, 8 parallel links. Links one way per tier: 12,288 host,
 // 192 x 32 = 6,144 aggregation, 192 x 32 = 6,144 core.
 TEST(Cluster, MegaScaleCounts) {
     const Cluster cluster = build_cluster(clos(1536));
@@ -127,7 +127,9 @@ TEST(Cluster, Oversubscribed) {
     EXPECT_EQ(cluster.shape().aggregation_up_links, 32u);
     for (const FabricCheck& check : check_fabric(cluster)) {
         EXPECT_TRUE(check.passed) << check.name;
-        if (check.name == "tor 1:1") { EXPECT_DOUBLE_EQ(check.value, 0.5); }
+        if (check.name == "tor 1:1") {
+            EXPECT_DOUBLE_EQ(check.value, 0.5);
+        }
     }
 }
 
@@ -150,7 +152,8 @@ TEST(Cluster, SmallFabricsPassTheirChecks) {
     }
 }
 
-// In a rail-only fabric no path of NICs and switches joins two rails: the aggregation switches of a rail see its ToRs only.
+// In a rail-only fabric no path of NICs and switches joins two rails: the aggregation switches of a rail see its ToRs
+// only.
 TEST(Cluster, RailOnlyJoinsNoTwoRails) {
     ClusterSpec spec = clos(256);
     spec.fabric.kind = FabricKind::rail_only;

@@ -15,8 +15,8 @@ struct Spread {
     double max_over_mean = 0;  // flows on the fullest link / flows per link
 };
 
-// `flows` flows from the hosts of the first ToR set, all on rail 0, to distinct hosts of other sets; each host takes its
-// share in queue pairs. Flow rate = NIC rate. Mean over the seeds 0 .. seeds - 1.
+// `flows` flows from the hosts of the first ToR set, all on rail 0, to distinct hosts of other sets; each host takes
+// its share in queue pairs. Flow rate = NIC rate. Mean over the seeds 0 .. seeds - 1.
 Spread mean_spread(const Cluster& cluster, EcmpSpec ecmp, std::uint32_t flows, std::uint32_t seeds) {
     const FabricShape& shape = cluster.shape();
     const std::uint32_t hosts = shape.hosts_per_tor_set;

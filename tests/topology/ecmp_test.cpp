@@ -16,7 +16,8 @@ namespace {
 
 HashKey random_key(std::uint64_t& state) {
     const std::uint64_t a = splitmix64(state), b = splitmix64(state);
-    return {.source_address = static_cast<std::uint32_t>(a), .destination_address = static_cast<std::uint32_t>(a >> 32),
+    return {.source_address = static_cast<std::uint32_t>(a),
+            .destination_address = static_cast<std::uint32_t>(a >> 32),
             .source_port = static_cast<std::uint16_t>(b)};
 }
 
@@ -101,8 +102,8 @@ double core_links_used(const Cluster& cluster, EcmpSpec ecmp) {
 
 // ToR and aggregation switch both choose among 32 links. With one function, one seed and one window, the choice of the
 // aggregation switch repeats that of the ToR: one of 32 links. A new seed per tier for a linear hash moves the link, no
-// more. A seed per switch moves it once per ToR: 32 ToRs then hit 1 - (31/32)^32 = 64 % of the links, still one link per
-// pair of switches. A non-linear hash with its own seed per switch, or another window of the bits, uses them all.
+// more. A seed per switch moves it once per ToR: 32 ToRs then hit 1 - (31/32)^32 = 64 % of the links, still one link
+// per pair of switches. A non-linear hash with its own seed per switch, or another window of the bits, uses them all.
 TEST(EcmpPolarisation, SeedsDoNotCureLinearHashes) {
     const Cluster cluster = build_cluster(testing::clos(512));
     ASSERT_EQ(cluster.shape().aggregation_up_links, 32u);

@@ -16,8 +16,8 @@ std::size_t count(const std::string& text, const std::string& word) {
     return n;
 }
 
-// 12,288 NICs on split ports: 6,144 cables with 6,144 + 12,288 ends; 6,144 fibres to aggregation and 6,144 to core with two
-// transceivers each. One way: 12,288 x 200G = 6,144 x 400G = 2,457.6 Tb/s at each tier of the fabric.
+// 12,288 NICs on split ports: 6,144 cables with 6,144 + 12,288 ends; 6,144 fibres to aggregation and 6,144 to core with
+// two transceivers each. One way: 12,288 x 200G = 6,144 x 400G = 2,457.6 Tb/s at each tier of the fabric.
 TEST(Export, CablesAndOptics) {
     const auto tiers = summarize_tiers(build_cluster(testing::clos(1536)));
     ASSERT_EQ(tiers.size(), 5u);

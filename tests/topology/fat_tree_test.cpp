@@ -39,8 +39,8 @@ TEST(FatTree, PermutationIsThePublishedOne) {
     EXPECT_EQ(p[1], 25u);
 }
 
-// D-mod-k with half = k/2: the edge switch takes port dst mod half, the aggregation switch port (dst div half) mod half;
-// and the way down is fixed. Latency = links x 500 ns.
+// D-mod-k with half = k/2: the edge switch takes port dst mod half, the aggregation switch port (dst div half) mod
+// half; and the way down is fixed. Latency = links x 500 ns.
 TEST(FatTree, DModK) {
     const std::uint32_t half = 4;
     const Cluster cluster = build_cluster(testing::fat_tree(8));

@@ -76,8 +76,8 @@ TEST(Router, RailOnlyCrossesNvlinkFirst) {
     EXPECT_EQ(cluster.vertex_name(cluster.link(links[3]).to), "pod0.set0.tor5");
 }
 
-// Defaults, one way: PCIe 200 ns + NIC 500 and link 350 and ToR 750 + ... Under one ToR 200 + 1,600 + 850 + 200 = 2,850 ns;
-// in a pod two more links into switches, 1,100 ns each; over the core four more. In a host NVLink 500 ns.
+// Defaults, one way: PCIe 200 ns + NIC 500 and link 350 and ToR 750 + ... Under one ToR 200 + 1,600 + 850 + 200 = 2,850
+// ns; in a pod two more links into switches, 1,100 ns each; over the core four more. In a host NVLink 500 ns.
 TEST(Router, PathLatency) {
     const Cluster cluster = build_cluster(testing::clos(512));
     const Router router(cluster, {}, 1);

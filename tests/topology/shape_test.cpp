@@ -9,7 +9,8 @@
 namespace rehearse {
 namespace {
 
-// Whole ToR sets of 64 hosts: 12,288 GPUs = 1,536 hosts = 24 sets; one GPU more takes a 25th set. Tree k = 8: 128 hosts.
+// Whole ToR sets of 64 hosts: 12,288 GPUs = 1,536 hosts = 24 sets; one GPU more takes a 25th set. Tree k = 8: 128
+// hosts.
 TEST(Shape, HostsNeeded) {
     EXPECT_EQ(hosts_needed({}, 12288), 1536);
     EXPECT_EQ(hosts_needed({}, 12289), 1600);

@@ -61,7 +61,9 @@ private:
     void add_switches() {
         for (std::uint32_t tor = 0; tor < shape_.tor_count(); ++tor) {
             const std::uint32_t set = tor / shape_.rails;
-            vertices_.push_back({.kind = VertexKind::tor, .pod = set / shape_.tor_sets_per_pod, .group = set,
+            vertices_.push_back({.kind = VertexKind::tor,
+                                 .pod = set / shape_.tor_sets_per_pod,
+                                 .group = set,
                                  .index = tor % shape_.rails});
         }
         for (std::uint32_t i = 0; i < shape_.aggregation_count(); ++i) {
@@ -71,8 +73,8 @@ private:
             vertices_.push_back(v);
         }
         for (std::uint32_t i = 0; i < shape_.core_count(); ++i)
-            vertices_.push_back({.kind = VertexKind::core, .group = i / shape_.cores_per_plane,
-                                 .index = i % shape_.cores_per_plane});
+            vertices_.push_back(
+                {.kind = VertexKind::core, .group = i / shape_.cores_per_plane, .index = i % shape_.cores_per_plane});
     }
 
     // GPU to GPU over NVLink takes nvlink_latency: half on the way into the switch, half on the way out. A NIC adds its
@@ -84,8 +86,7 @@ private:
         for (GpuId gpu{0}; gpu.value < cluster_.gpu_count(); ++gpu.value) {
             const VertexId at = cluster_.gpu_vertex(gpu);
             const VertexId nvlink = cluster_.nvlink_switch_vertex(cluster_.node_of(gpu));
-            if (nvlink.valid())
-                lay(at, nvlink, node.nvlink, LinkTier::nvlink, node.nvlink_latency - half, half);
+            if (nvlink.valid()) lay(at, nvlink, node.nvlink, LinkTier::nvlink, node.nvlink_latency - half, half);
             if (shape_.nic_vertices_per_host > 0)
                 lay(at, cluster_.nic_vertex(gpu), node.pcie, LinkTier::pcie, node.pcie_latency, node.pcie_latency);
         }
@@ -110,8 +111,8 @@ private:
             const std::uint32_t plane = i % shape_.aggregations_per_group;
             for (std::uint32_t core = 0; core < shape_.cores_per_plane; ++core)
                 for (std::uint32_t copy = 0; copy < shape_.links_per_core; ++copy)
-                    lay_fabric(cluster_.aggregation_vertex(i), cluster_.core_vertex(plane * shape_.cores_per_plane + core),
-                               LinkTier::core);
+                    lay_fabric(cluster_.aggregation_vertex(i),
+                               cluster_.core_vertex(plane * shape_.cores_per_plane + core), LinkTier::core);
         }
     }
 

@@ -10,7 +10,9 @@ namespace {
 struct CountVisits : boost::default_bfs_visitor {
     std::size_t* count = nullptr;
     template <class VertexDescriptor, class AnyGraph>
-    void discover_vertex(VertexDescriptor, const AnyGraph&) const { ++*count; }
+    void discover_vertex(VertexDescriptor, const AnyGraph&) const {
+        ++*count;
+    }
 };
 
 }  // namespace

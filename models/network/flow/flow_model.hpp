@@ -1,0 +1,34 @@
+// FlowModel: transfers as fluid flows that share the links max-min fairly (flow_network.hpp), on the routes that ECMP
+// gives them (expansion.hpp). A transfer moves from start + latency on and completes when it has drained.
+//
+// The links of a transfer are fixed when it starts. A transfer between a GPU and itself takes no time.
+#pragma once
+
+#include "models/network/expansion.hpp"
+#include "models/network/flow/flow_network.hpp"
+#include "models/network/network_model.hpp"
+
+namespace rehearse {
+
+class FlowModel final : public NetworkModel {
+public:
+    // Cluster and router must outlive the model.
+    FlowModel(const Cluster& cluster, const Router& router, const NetworkSpec& spec);
+
+    FlowId start(SimTime at, const TransferRequest& request) override;
+    SimTime next_event_time() override { return network_.next_event_time(); }
+    void advance(SimTime to, std::vector<Completion>& done) override;
+    const LinkTraffic& traffic() const override;  // up to the time advanced to; O(links + active flows)
+    std::uint64_t events() const override { return network_.events(); }
+
+    const FlowNetwork& network() const { return network_; }
+
+private:
+    Expansion expansion_;
+    std::vector<double> capacities_;
+    FlowNetwork network_;
+    std::vector<FlowNetwork::Ended> ended_;
+    mutable LinkTraffic traffic_;
+};
+
+}  // namespace rehearse

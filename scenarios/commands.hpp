@@ -1,0 +1,38 @@
+// The commands of the program. Each add_*() describes one to the parser; the chosen one sets `chosen` to what it does.
+// Exit codes: 0 done, 1 the simulation could not end or a published band was missed, 2 bad input or usage.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace CLI {
+class App;
+}
+
+namespace rehearse {
+
+using Chosen = std::function<int()>;
+
+void add_run(CLI::App& app, Chosen& chosen);
+void add_topo(CLI::App& app, Chosen& chosen);
+void add_place(CLI::App& app, Chosen& chosen);
+void add_validate(CLI::App& app, Chosen& chosen);
+void add_calibrate(CLI::App& app, Chosen& chosen);
+void add_report(CLI::App& app, Chosen& chosen);
+void add_completion(CLI::App& app, Chosen& chosen);
+
+// A command with its help text and one example, which stands under the options.
+CLI::App* add_command(CLI::App& app, const std::string& name, const std::string& what, const std::string& example);
+
+// A scenario and its --set overrides: what most commands begin with.
+struct ScenarioArguments {
+    std::string path;
+    std::vector<std::string> overrides;
+};
+void add_scenario(CLI::App& command, ScenarioArguments& arguments);
+
+// Parses, runs the chosen command and turns errors into messages on stderr and exit codes.
+int run_program(int argc, const char* const* argv);
+
+}  // namespace rehearse

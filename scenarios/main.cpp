@@ -1,0 +1,3 @@
+#include "scenarios/commands.hpp"
+
+int main(int argc, char** argv) { return rehearse::run_program(argc, argv); }

@@ -1,0 +1,32 @@
+#include "scenarios/predict.hpp"
+
+#include <algorithm>
+
+#include "runtime/simulate.hpp"
+#include "scenarios/job_traffic.hpp"
+
+namespace rehearse {
+
+Predictor::Predictor(const ValidScenario& scenario)
+    : scenario_(scenario), cluster_(build_cluster(scenario.cluster())), workload_(build_workload(scenario.training())) {}
+
+double Predictor::step_seconds(const DeviceProfile& profile, const std::vector<std::uint64_t>& seeds,
+                               Fidelity fidelity) const {
+    NetworkSpec network = scenario_.models().network;
+    network.fidelity = fidelity;
+    std::vector<double> times;
+    for (const std::uint64_t seed : seeds) {
+        const Placement placement = place_job(scenario_, workload_, cluster_, seed);
+        times.push_back(simulate({cluster_, placement, workload_, profile, network, seed, {}}).end.seconds());
+    }
+    return median(std::move(times));
+}
+
+double median(std::vector<double> values) {
+    REHEARSE_CHECK(!values.empty(), "median of nothing");
+    std::sort(values.begin(), values.end());
+    const std::size_t middle = values.size() / 2;
+    return values.size() % 2 == 1 ? values[middle] : 0.5 * (values[middle - 1] + values[middle]);
+}
+
+}  // namespace rehearse

@@ -1,0 +1,116 @@
+#include "scenarios/run.hpp"
+
+#include <fmt/format.h>
+
+#include <chrono>
+
+#include "models/metrics/metrics.hpp"
+#include "runtime/parallel_for.hpp"
+#include "runtime/simulate.hpp"
+#include "scenarios/dump.hpp"
+#include "scenarios/job_traffic.hpp"
+#include "scenarios/read_scenario.hpp"
+#include "scenarios/results.hpp"
+#include "scenarios/scenario_yaml.hpp"
+#include "scenarios/validate_scenario.hpp"
+#include "sim/base/checks.hpp"
+#include "topology/export.hpp"
+
+namespace rehearse {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point began) { return std::chrono::duration<double>(Clock::now() - began).count(); }
+
+void print(const std::string& text) { fmt::print("{}", text); }
+
+void print_warnings(const ValidScenario& scenario) {
+    for (const std::string& warning : scenario.warnings()) fmt::print(stderr, "{}\n", warning);
+}
+
+// One rank of every stage, of the first replica: neighbours in the pipeline, so that a trace shows the schedule.
+std::vector<RankId> sampled_ranks(const RankLayout& layout) {
+    std::vector<RankId> ranks;
+    for (std::uint32_t stage = 0; stage < layout.size(Dimension::pipeline); ++stage) {
+        Coordinate at;
+        at.pipeline = stage;
+        ranks.push_back(layout.rank(at));
+    }
+    return ranks;
+}
+
+Metrics measure(const Timeline& timeline, const Workload& workload, const Cluster& cluster, const Placement& placement,
+                FlopRate peak) {
+    return measure(StepRecord{timeline.end, timeline.parts, timeline.last_arrivals, timeline.traffic}, workload, cluster,
+                   placement, peak);
+}
+
+// A broken invariant names the command that shows it again.
+template <class Step>
+auto reproducible(const RunRequest& request, std::uint64_t seed, const Step& step) {
+    try {
+        return step();
+    } catch (const InvariantBroken& broken) {
+        std::string command = fmt::format("rehearse run {}", request.path);
+        for (const std::string& text : request.overrides) command += fmt::format(" --set '{}'", text);
+        throw InvariantBroken(fmt::format("{}\nreproduce with: {} --seed {}", broken.what(), command, seed));
+    }
+}
+
+SeedRun run_seed(const Rehearsal& rehearsal, std::size_t index) {
+    const ValidScenario& scenario = rehearsal.scenario;
+    const Cluster& cluster = rehearsal.cluster;
+    const Workload& workload = rehearsal.workload;
+    const DeviceProfile& profile = scenario.models().profile;
+    const std::uint64_t seed = scenario.seed() + index;
+    const std::vector<RankId> sampled = index == 0 ? sampled_ranks(workload.layout) : std::vector<RankId>{};
+    Placement placement = place_job(scenario, workload, cluster, seed);
+    Timeline timeline = simulate({cluster, placement, workload, profile, scenario.models().network, seed, sampled});
+    Metrics metrics = measure(timeline, workload, cluster, placement, profile.peak);
+    if (index > 0) timeline.traffic = {};  // the files show the first seed
+    return {seed, std::move(placement), std::move(timeline), std::move(metrics)};
+}
+
+void finish(const RunRequest& request, const Rehearsal& rehearsal, std::optional<ResultFolder>& folder) {
+    if (request.stop_after == Stage::metrics) return print(metrics_json(rehearsal));
+    if (!folder) folder.emplace(default_folder(rehearsal));
+    write_results(*folder, rehearsal);
+    if (!is_on(request.quiet)) print(summary(rehearsal));
+    fmt::print("results: {}\n", folder->final_path().string());
+}
+
+}  // namespace
+
+void run(const RunRequest& request) {
+    const Clock::time_point began = Clock::now();
+    const Stage stop = request.stop_after;
+
+    const ValidScenario scenario = validate(read_scenario(request.path, request.overrides));
+    print_warnings(scenario);
+    if (stop == Stage::scenario) return print(scenario_yaml(scenario.plain()));
+    std::optional<ResultFolder> folder;
+    if (request.out && stop == Stage::results) folder.emplace(*request.out);
+
+    const Cluster cluster = build_cluster(scenario.cluster());
+    if (stop == Stage::cluster) return print(fabric_table(cluster));
+    const Workload workload = build_workload(scenario.training());
+    if (stop == Stage::workload) return print(workload_dump(workload));
+
+    if (stop == Stage::placement) {
+        const Placement placement = place_job(scenario, workload, cluster, scenario.seed());
+        return print(placement_table(placement, workload, cluster).render(TableFormat::csv));
+    }
+
+    Rehearsal rehearsal{scenario, cluster, workload, {}, 0};
+    rehearsal.runs.resize(static_cast<std::size_t>(request.seeds));
+    parallel_for(rehearsal.runs.size(), request.threads, [&](std::size_t i) {
+        rehearsal.runs[i] = reproducible(request, scenario.seed() + i, [&] { return run_seed(rehearsal, i); });
+    });
+    rehearsal.wall_s = seconds_since(began);
+    if (stop == Stage::timeline) return print(timeline_dump(rehearsal.runs.front().timeline, workload));
+    finish(request, rehearsal, folder);
+}
+
+}  // namespace rehearse
