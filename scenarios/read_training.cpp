@@ -99,6 +99,8 @@ void read_training(Reader training, TrainingSpec& spec) {
     training.read("batch_global", spec.batch_global, long_count);
     training.read("micro_batch", spec.micro_batch, count);
     training.read_enum("recompute", spec.recompute, recompute_words);
+    training.read("gradient_bytes", spec.gradient_bytes, {2, 4});
+    training.read("dropout", spec.dropout);
     read_parallel(training.child("parallel"), spec.parallel);
     read_technique(training.child("technique"), spec.technique);
     training.finish();

@@ -102,6 +102,8 @@ void write_training(YamlWriter& yaml, const TrainingSpec& training) {
     yaml.value("batch_global", training.batch_global, "sequences");
     yaml.value("micro_batch", training.micro_batch);
     yaml.value("recompute", word_for(recompute_words, training.recompute));
+    yaml.value("gradient_bytes", training.gradient_bytes);
+    yaml.value("dropout", training.dropout);
     write_parallel(yaml, training.parallel);
     write_technique(yaml, training.technique);
     yaml.end();

@@ -88,7 +88,7 @@ inline std::vector<std::int64_t> run_flows(FlowNetwork& network, const FatTree& 
     std::vector<WeightedLink> path;
     for (std::size_t f = 0; f < flows.size(); ++f) {
         tree.path(flows[f].source, flows[f].destination, path);
-        network.start(SimTime{0} + link_latency * static_cast<std::int64_t>(path.size()), flows[f].bytes, path, f);
+        network.start(SimTime{0} + link_latency * static_cast<std::int64_t>(path.size()), flows[f].bytes, {path}, f);
     }
     std::vector<FlowNetwork::Ended> ended;
     ended.reserve(flows.size());

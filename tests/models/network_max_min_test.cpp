@@ -28,12 +28,12 @@ TEST(MaxMin, TextbookTriangle) {
     const std::vector<ReferenceFlow> flows{{path({0, 1})}, {path({0})}, {path({1})}};
     EXPECT_THAT(max_min_reference(capacities, flows), (std::vector<double>{2, 8, 2}));
     MaxMinSolver solver(capacities);
-    for (const ReferenceFlow& flow : flows) solver.join(solver.create(flow.links));
+    for (const ReferenceFlow& flow : flows) solver.join(solver.create({flow.links}));
     solver.resolve();
     EXPECT_DOUBLE_EQ(solver.rate(0), 2);
     EXPECT_DOUBLE_EQ(solver.rate(1), 8);
     EXPECT_DOUBLE_EQ(solver.rate(2), 2);
-    solver.leave(2, 0);  // h ends: f gets min(10 / 2, 4) = 4, g 6
+    solver.leave(2);  // h ends: f gets min(10 / 2, 4) = 4, g 6
     EXPECT_EQ(solver.resolve().size(), 2U);
     EXPECT_DOUBLE_EQ(solver.rate(0), 4);
     EXPECT_DOUBLE_EQ(solver.rate(1), 6);
@@ -81,7 +81,7 @@ public:
             } else {
                 const std::uint32_t victim = below(static_cast<std::uint32_t>(active_.size()));
                 if (fresh_.contains(active_[victim].first)) continue;
-                solver_->leave(active_[victim].first, 1.0);
+                solver_->leave(active_[victim].first);
                 solver_->destroy(active_[victim].first);
                 active_.erase(active_.begin() + victim);
             }
@@ -109,7 +109,7 @@ private:
             flow.links.push_back({LinkId{link}, setting_.weights ? 0.05 + 2 * next() : 1.0});
         }
         if (next() < setting_.capped) flow.cap = setting_.equal_capacities ? 1.0 : 20 * next() + 0.01;
-        const std::uint32_t index = solver_->create(flow.links, flow.cap);
+        const std::uint32_t index = solver_->create({flow.links, 1.0, std::min(flow.cap, solver_->lone_rate({flow.links}))});
         solver_->join(index);
         fresh_.insert(index);
         active_.emplace_back(index, flow);

@@ -21,11 +21,10 @@ std::int64_t FlowNetwork::on_grid(std::int64_t at) const {
     return window_ == 0 ? at : (at + window_ - 1) / window_ * window_;
 }
 
-FlowNetwork::FlowIndex FlowNetwork::start(SimTime at, double bytes, std::span<const WeightedLink> links,
-                                          std::uint64_t token, double cap) {
+FlowNetwork::FlowIndex FlowNetwork::start(SimTime at, double bytes, const FlowPath& path, std::uint64_t token) {
     REHEARSE_CHECK(at.value >= now_, "a flow starts in the past");
     REHEARSE_CHECK(bytes >= 0, "a flow has a negative size");
-    const FlowIndex flow = solver_.create(links, cap);
+    const FlowIndex flow = solver_.create(path);
     if (flow >= progress_.size()) progress_.resize(flow + 1);
     progress_[flow] = Progress{.size = bytes, .left = bytes, .token = token};
     starts_.advance_to(flow, on_grid(at.value));
@@ -69,7 +68,7 @@ void FlowNetwork::take_ends(std::vector<Ended>& done) {
         }
         ends_.pop();
         progress.moving = false;
-        solver_.leave(flow, progress.size);
+        solver_.leave(flow);
         solver_.destroy(flow);
         done.push_back({SimTime{now_}, flow, progress.token});
         solve_at_ = std::min(solve_at_, on_grid(now_));
@@ -115,15 +114,10 @@ std::int64_t FlowNetwork::end_of(const Progress& progress) const {
     return progress.since + std::max(std::int64_t{0}, static_cast<std::int64_t>(rounded));
 }
 
-void FlowNetwork::carried(std::vector<double>& bytes) const {
-    bytes.resize(solver_.link_count());
-    for (std::uint32_t l = 0; l < bytes.size(); ++l) bytes[l] = solver_.carried(l);
-    for (FlowIndex flow = 0; flow < progress_.size(); ++flow) {
-        const Progress& progress = progress_[flow];
-        if (!progress.moving) continue;
-        const double moved = progress.rate * static_cast<double>(now_ - progress.since);
-        solver_.add_carried(flow, progress.size - std::max(0.0, progress.left - moved), bytes);
-    }
+double FlowNetwork::moved(FlowIndex flow) const {
+    const Progress& progress = progress_[flow];
+    const double since = progress.moving ? progress.rate * static_cast<double>(now_ - progress.since) : 0.0;
+    return progress.size - std::max(0.0, progress.left - since);
 }
 
 }  // namespace rehearse

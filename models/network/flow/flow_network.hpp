@@ -33,18 +33,17 @@ public:
     // capacities in bytes per second, per LinkId.
     explicit FlowNetwork(std::span<const double> capacities, SimDuration coalesce = SimDuration{0});
 
-    // A flow of `bytes` that begins to move at `at`, never before a time already advanced to. Links must be distinct. A
-    // flow without bytes, or without links and cap, ends when it begins.
-    FlowIndex start(SimTime at, double bytes, std::span<const WeightedLink> links, std::uint64_t token,
-                    double cap = std::numeric_limits<double>::infinity());
+    // A flow of `bytes` that begins to move at `at`, never before a time already advanced to. A flow without bytes, or
+    // without links and cap, ends when it begins.
+    FlowIndex start(SimTime at, double bytes, const FlowPath& path, std::uint64_t token);
     SimTime next_event_time();  // SimTime{INT64_MAX}: nothing is under way
     // Handles everything up to `to` and appends the ends, ordered by (time, flow).
     void advance(SimTime to, std::vector<Ended>& done);
 
     double rate(FlowIndex flow) const { return solver_.rate(flow); }  // of the last solve, bytes per second
     std::size_t link_count() const { return solver_.link_count(); }
-    // Wire bytes that each link has carried up to the time advanced to.
-    void carried(std::vector<double>& bytes) const;
+    double lone_rate(const FlowPath& path) const { return solver_.lone_rate(path); }
+    double moved(FlowIndex flow) const;  // bytes that a flow under way has moved up to the time advanced to
     std::uint64_t events() const { return events_; }
     std::uint64_t solves() const { return solves_; }
     std::uint64_t links_visited() const { return solver_.links_visited(); }

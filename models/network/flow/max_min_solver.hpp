@@ -14,7 +14,8 @@
 //
 // Every change happens at or above the present level, so a link is settled once. The sweep visits the links whose level
 // or load changes and their neighbours; influence travels through full links only, and a link that could carry every
-// flow on it at its cap is never looked at. Deterministic: ties go by (level, index).
+// flow on it at its cap is never looked at. Deterministic: what happens follows from the order of the
+// calls alone.
 //
 // Cost of one resolve(): O(m log m) in the memberships m of the visited links. No allocation once warm.
 #pragma once
@@ -26,9 +27,17 @@
 
 #include "models/network/flow/link_queue.hpp"
 #include "models/network/flow/max_min_reference.hpp"
-#include "models/network/flow/slot_pool.hpp"
+#include "models/network/flow/memberships.hpp"
 
 namespace rehearse {
+
+// What a flow asks for: `links` distinct, each with weight x scale. Its cap is at most the rate that it could get alone,
+// lone_rate(); infinity stands for just that.
+struct FlowPath {
+    std::span<const WeightedLink> links;
+    double scale = 1.0;
+    double cap = std::numeric_limits<double>::infinity();
+};
 
 class MaxMinSolver {
 public:
@@ -36,11 +45,12 @@ public:
 
     explicit MaxMinSolver(std::span<const double> capacities);  // bytes per second, all > 0
 
-    // A flow that takes no part yet. Links must be distinct. Its cap is lowered to what it could get alone.
-    FlowIndex create(std::span<const WeightedLink> links, double cap = std::numeric_limits<double>::infinity());
-    void join(FlowIndex flow);                  // takes part from the next resolve() on; its rate is 0 until then
-    void leave(FlowIndex flow, double bytes);   // no longer takes part; adds weight x bytes to what its links carried
-    void destroy(FlowIndex flow);               // frees the index
+    double lone_rate(const FlowPath& path) const;  // min over the links of capacity / (weight x scale)
+
+    FlowIndex create(const FlowPath& path);  // takes no part yet
+    void join(FlowIndex flow);     // takes part from the next resolve() on; its rate is 0 until then
+    void leave(FlowIndex flow);    // no longer takes part; not between join() and resolve()
+    void destroy(FlowIndex flow);  // frees the index
 
     // Restores the max-min allocation. The flows whose rate changed, in the order in which they were settled; valid
     // until the next call.
@@ -48,60 +58,50 @@ public:
     double rate(FlowIndex flow) const { return flows_[flow].rate; }
     double cap(FlowIndex flow) const { return flows_[flow].cap; }
 
-    // Adds weight x bytes of a flow that is under way (or any other) to `into`, per link.
-    void add_carried(FlowIndex flow, double bytes, std::vector<double>& into) const;
-    double carried(std::uint32_t link) const { return links_[link].carried; }
-    std::size_t link_count() const { return links_.size(); }
+    std::size_t link_count() const { return network_.link_count(); }
     std::uint64_t links_visited() const { return links_visited_; }
 
 private:
     static constexpr double infinity = std::numeric_limits<double>::infinity();
     static constexpr std::uint32_t no_link = UINT32_MAX;
 
-    struct Member {
-        double weight;
-        FlowIndex flow;
-        std::uint32_t slot;  // the flow's entry for this link
-    };
-    struct LinkState {
-        double capacity;
-        double demand = 0;         // sum of weight x cap
-        double level = infinity;   // rate of the flows that this link limits
-        double carried = 0;        // bytes
-        std::vector<Member> members;
-        // During one sweep:
-        double fixed = 0;          // load of the flows that are not counted in `growing`
-        double weight = 0;         // of the growing ones
-        double taken_min = infinity;  // clean flows from this rate on count as growing: the link would slow them
-        double kept_max = 0;       // no clean flow counted in `fixed` is faster
-        double queued = infinity;  // key of the valid queue entry
-        std::uint32_t growing = 0;
-        std::uint32_t sweep = 0;
-        bool settled = false;
-    };
     struct FlowState {
         double rate = 0;
         double cap = 0;
+        double weight = 0;         // on every link; negative: weights_[slot] on each
         std::uint32_t first = 0;   // slots
         std::uint32_t count = 0;
         std::uint32_t limit = no_link;  // the link that limits it; no_link = its cap
-        std::uint32_t sweep = 0;   // 2 x sweep: growing; 2 x sweep + 1: stopped in this sweep; else clean
+        std::uint32_t sweep = 0;   // 2 x sweep: growing; 2 x sweep + 1: stopped in this sweep; less: clean
+    };
+    struct SweepState {               // of a link, valid during one sweep
+        double fixed = 0;             // load of the members that are not counted in `growing`
+        double weight = 0;            // of the growing ones
+        double taken_min = infinity;  // clean flows from this rate on count as growing: the link would slow them
+        double kept_max = 0;          // no clean flow counted in `fixed` is faster
+        double queued = infinity;     // key of the valid queue entry
+        std::uint32_t growing = 0;
+        bool settled = false;
     };
     struct Rate {
         double rate;
         double weight;
     };
 
+    double weight_of(const FlowState& flow, std::uint32_t slot) const {
+        return flow.weight >= 0 ? flow.weight : weights_[slot];
+    }
     bool in_play(const LinkState& link) const;
     bool is_growing(const FlowState& flow) const { return flow.sweep == growing_stamp_; }
     bool is_clean(const FlowState& flow) const { return flow.sweep < growing_stamp_; }
-    double share(const LinkState& link) const;
-    double due(const LinkState& link) const;
+    double share(std::uint32_t link) const;
+    double due(std::uint32_t link) const;
 
+    void begin_sweep();
     void seed();
     void doubt(std::uint32_t link);
     void count_members(std::uint32_t link);
-    void take_faster(LinkState& link);
+    void take_faster(std::uint32_t link);
     void watch_cap(FlowIndex flow);
     void stop_capped();
     void queue_link(std::uint32_t link, double key);
@@ -112,10 +112,11 @@ private:
     void fill(std::uint32_t link, double share);
     void stop(FlowIndex flow, double rate, std::uint32_t at);
 
-    std::vector<LinkState> links_;
+    Memberships network_;
+    std::vector<SweepState> sweeps_;  // per link
     std::vector<FlowState> flows_;
+    std::vector<double> weights_;     // per slot, of the flows whose links differ
     std::vector<FlowIndex> free_flows_;
-    SlotPool slots_;
     std::vector<FlowIndex> joined_;
     std::vector<std::uint32_t> relieved_;  // full links that a flow left
     LinkQueue queue_;

@@ -2,13 +2,13 @@
 //
 //   end = start + latency + size x max over its links of (weight / capacity), rounded up to a picosecond
 //
-// Weights, latency and framing as in expansion.hpp. The lower bound for the flow model, and the first reference.
+// Weights, latency and framing as in transfer_paths.hpp. The lower bound for the flow model, and the first reference.
 #pragma once
 
 #include <queue>
 #include <vector>
 
-#include "models/network/expansion.hpp"
+#include "models/network/transfer_paths.hpp"
 #include "models/network/network_model.hpp"
 
 namespace rehearse {
@@ -22,7 +22,7 @@ public:
     SimTime next_event_time() override;
     void advance(SimTime to, std::vector<Completion>& done) override;
     // A transfer is counted when it starts (the flow model counts what has moved so far).
-    const LinkTraffic& traffic() const override { return traffic_; }
+    const LinkTraffic& traffic() const override;
     std::uint64_t events() const override { return events_; }
 
 private:
@@ -32,13 +32,12 @@ private:
         }
     };
 
-    Expansion expansion_;
-    std::vector<double> capacities_;
+    TransferPaths paths_;
     std::priority_queue<Completion, std::vector<Completion>, Later> pending_;
     std::vector<FlowId> free_;
     std::uint32_t next_flow_ = 0;
     std::uint64_t events_ = 0;
-    LinkTraffic traffic_;
+    mutable LinkTraffic traffic_;
 };
 
 }  // namespace rehearse

@@ -1,0 +1,268 @@
+// The sweep of MaxMinSolver::resolve(): see the head of max_min_solver.hpp.
+#include <algorithm>
+#include <cmath>
+
+#include "models/network/flow/max_min_solver.hpp"
+
+namespace rehearse {
+namespace {
+
+constexpr double tie = 1e-11;  // relative: levels this close are one level
+
+}  // namespace
+
+double MaxMinSolver::share(std::uint32_t index) const {
+    const SweepState& state = sweeps_[index];
+    if (state.growing == 0) return infinity;
+    return std::max(present_, (network_.link(index).capacity - state.fixed) / state.weight);
+}
+
+double MaxMinSolver::due(std::uint32_t index) const { return std::min(network_.link(index).level, share(index)); }
+
+void MaxMinSolver::doubt(std::uint32_t index) {
+    ++links_visited_;
+    network_.link(index).sweep = sweep_;
+    sweeps_[index].settled = false;
+    sweeps_[index].queued = infinity;
+    count_members(index);
+    queue_link(index, due(index));
+}
+
+// Divides the members into growing ones and fixed ones. A clean flow that another link limits is fixed, unless this link
+// will be full below its rate.
+void MaxMinSolver::count_members(std::uint32_t index) {
+    const std::span<const Member> members = network_.members(network_.link(index));
+    double fixed = 0, weight = 0;
+    std::uint32_t growing = 0;
+    if (faster_.size() < members.size()) faster_.resize(2 * members.size());
+    Rate* faster = faster_.data();
+    const FlowState* const flows = flows_.data();
+    const std::uint32_t stamp = growing_stamp_;
+    const double present = present_;
+    for (const Member& member : members) {  // without branches: their outcome cannot be predicted
+        const FlowState& flow = flows[member.flow];
+        const double w = weight_of(flow, member.slot);
+        const bool clean = flow.sweep < stamp;
+        const bool grows = (flow.sweep == stamp) | (clean & (flow.limit == index));
+        weight += grows ? w : 0.0;
+        fixed += grows ? 0.0 : w * flow.rate;
+        growing += grows;
+        *faster = {flow.rate, w};
+        faster += clean & !grows & (flow.rate > present);
+    }
+    faster_count_ = static_cast<std::size_t>(faster - faster_.data());
+    SweepState& state = sweeps_[index];
+    state.fixed = fixed;
+    state.weight = weight;
+    state.growing = growing;
+    take_faster(index);
+}
+
+// Finds which of the clean flows in `faster_` the link would slow: the largest set whose rates all exceed the share that
+// results when its members count as growing. Approached from below: the share only rises while the set shrinks.
+void MaxMinSolver::take_faster(std::uint32_t index) {
+    SweepState& state = sweeps_[index];
+    const SweepState own = state;
+    const std::span<const Rate> faster(faster_.data(), faster_count_);
+    state.taken_min = infinity;
+    state.kept_max = 0;
+    for (const Rate& clean : faster) state.kept_max = std::max(state.kept_max, clean.rate);
+    double found = share(index);
+    if (own.growing == 0 && own.fixed > network_.link(index).capacity * (1 + tie)) found = present_;
+    while (found < state.kept_max * (1 - tie) || found > state.taken_min) {
+        state.fixed = own.fixed;
+        state.weight = own.weight;
+        state.growing = own.growing;
+        state.kept_max = 0;
+        state.taken_min = infinity;
+        for (const Rate& clean : faster) {
+            if (clean.rate > found) {
+                state.fixed -= clean.weight * clean.rate;
+                state.weight += clean.weight;
+                ++state.growing;
+                state.taken_min = std::min(state.taken_min, clean.rate);
+            } else {
+                state.kept_max = std::max(state.kept_max, clean.rate);
+            }
+        }
+        found = share(index);
+    }
+}
+
+void MaxMinSolver::watch_cap(FlowIndex flow) {
+    growing_.push_back(flow);
+    cap_floor_ = std::min(cap_floor_, flows_[flow].cap);
+}
+
+// The sweep has reached the lowest cap among the growing flows. Caps have few distinct values, so one pass over the list
+// per value costs less than a queue of flows.
+void MaxMinSolver::stop_capped() {
+    const double cap = cap_floor_;
+    present_ = std::max(present_, cap);
+    cap_floor_ = infinity;
+    std::size_t kept = 0;
+    for (const FlowIndex flow : growing_) {
+        if (!is_growing(flows_[flow])) continue;
+        if (flows_[flow].cap <= cap) {
+            stop(flow, flows_[flow].cap, no_link);
+        } else {
+            cap_floor_ = std::min(cap_floor_, flows_[flow].cap);
+            growing_[kept++] = flow;
+        }
+    }
+    growing_.resize(kept);
+}
+
+void MaxMinSolver::queue_link(std::uint32_t index, double key) {
+    if (key >= sweeps_[index].queued) return;  // an earlier entry looks again
+    sweeps_[index].queued = key;
+    queue_.push({key, index});
+}
+
+void MaxMinSolver::on_top() {
+    const auto [key, index] = queue_.top();
+    SweepState& state = sweeps_[index];
+    LinkState& link = network_.link(index);
+    if (state.settled || state.queued != key) {  // superseded
+        queue_.pop();
+        return;
+    }
+    double found = share(index);
+    if (found < state.kept_max * (1 - tie) || found > state.taken_min) {
+        count_members(index);
+        found = share(index);
+    }
+    const double when = std::min(link.level, found);
+    if (when > key * (1 + 1e-15) && when < infinity) {  // it rose while it waited
+        state.queued = when;
+        queue_.replace_top({when, index});
+        return;
+    }
+    queue_.pop();
+    state.queued = infinity;
+    if (found == infinity) {  // limits nothing
+        link.level = infinity;
+        return;
+    }
+    present_ = std::max(present_, when);
+    if (found > link.level * (1 + tie)) {
+        release(index);
+    } else {
+        fill(index, found);
+    }
+}
+
+// The link is no longer full at its old level: what it held grows on.
+void MaxMinSolver::release(std::uint32_t index) {
+    SweepState& state = sweeps_[index];
+    network_.link(index).level = infinity;
+    for (const Member& member : network_.members(network_.link(index))) {
+        FlowState& flow = flows_[member.flow];
+        if (!is_clean(flow) || flow.limit != index) continue;
+        if (hold_elsewhere(flow, index)) {
+            const double weight = weight_of(flow, member.slot);
+            state.fixed += weight * flow.rate;
+            state.weight -= weight;
+            --state.growing;
+            state.kept_max = std::max(state.kept_max, flow.rate);
+        } else {
+            grow(member.flow, index);
+        }
+    }
+    queue_link(index, due(index));
+}
+
+// True when another link that is not in doubt holds the flow at its rate.
+bool MaxMinSolver::hold_elsewhere(FlowState& flow, std::uint32_t from) {
+    for (std::uint32_t s = flow.first; s < flow.first + flow.count; ++s) {
+        const std::uint32_t index = network_.slot(s).link;
+        const LinkState& link = network_.link(index);
+        if (index == from || link.level > flow.rate * (1 + tie)) continue;
+        if (link.sweep == sweep_ && !sweeps_[index].settled) continue;
+        flow.limit = index;
+        return true;
+    }
+    return false;
+}
+
+void MaxMinSolver::grow(FlowIndex index, std::uint32_t from) {
+    FlowState& flow = flows_[index];
+    const std::uint32_t limit_old = flow.limit;
+    flow.sweep = growing_stamp_;
+    watch_cap(index);
+    for (std::uint32_t s = flow.first; s < flow.first + flow.count; ++s) {
+        const std::uint32_t link_index = network_.slot(s).link;
+        const LinkState& link = network_.link(link_index);
+        if (link_index == from || !in_play(link)) continue;
+        if (link.sweep != sweep_) {
+            doubt(link_index);
+            continue;
+        }
+        SweepState& state = sweeps_[link_index];
+        if (state.settled || limit_old == link_index || flow.rate >= state.taken_min) continue;
+        const double weight = weight_of(flow, s);
+        state.fixed -= weight * flow.rate;
+        state.weight += weight;
+        ++state.growing;
+        // The division is saved unless the link comes up earlier. Faster flows may count as fixed here, which makes the
+        // share too small and the link come up too early; it is counted anew then.
+        if (link.capacity - state.fixed < state.queued * state.weight) queue_link(link_index, due(link_index));
+    }
+}
+
+// The link is full at `share_found`: every growing flow on it and every faster one stops.
+void MaxMinSolver::fill(std::uint32_t index, double share_found) {
+    LinkState& link = network_.link(index);
+    double rate = share_found;
+    if (link.level < infinity && std::abs(rate - link.level) <= tie * link.level) {
+        rate = link.level;
+    } else if (rate <= anchor_ * (1 + tie)) {
+        rate = anchor_;
+    }
+    anchor_ = rate;
+    const bool unchanged = rate == link.level;
+    link.level = rate;
+    sweeps_[index].settled = true;
+    for (const Member& member : network_.members(link)) {
+        const FlowState& flow = flows_[member.flow];
+        const bool own = is_clean(flow) && flow.limit == index;
+        const bool faster = is_clean(flow) && flow.rate > rate * (1 + tie);
+        if (is_growing(flow) || faster || (own && !unchanged)) stop(member.flow, rate, index);
+    }
+}
+
+void MaxMinSolver::stop(FlowIndex index, double rate, std::uint32_t at) {
+    FlowState& flow = flows_[index];
+    const bool was_growing = is_growing(flow);
+    const double rate_old = flow.rate;
+    const std::uint32_t limit_old = flow.limit;
+    if (std::abs(rate - rate_old) > 1e-13 * rate_old) {
+        changed_.push_back(index);
+    } else {
+        rate = rate_old;
+    }
+    flow.rate = rate;
+    flow.limit = at;
+    flow.sweep = growing_stamp_ + 1;
+    for (std::uint32_t s = flow.first; s < flow.first + flow.count; ++s) {
+        const std::uint32_t link_index = network_.slot(s).link;
+        const LinkState& link = network_.link(link_index);
+        if (link_index == at) continue;
+        if (link.sweep != sweep_) {  // the flow was clean and slowed down: only a full link notices
+            if (link.level < infinity && !was_growing) doubt(link_index);
+            continue;
+        }
+        SweepState& state = sweeps_[link_index];
+        if (state.settled) continue;
+        const double weight = weight_of(flow, s);
+        if (was_growing || limit_old == link_index || rate_old >= state.taken_min) {
+            state.weight -= weight;
+            --state.growing;
+            state.fixed += weight * rate;
+        } else {
+            state.fixed += weight * (rate - rate_old);
+        }
+    }
+}
+
+}  // namespace rehearse

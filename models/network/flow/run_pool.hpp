@@ -1,0 +1,50 @@
+// Storage for many short lists: runs in one array, in size classes of powers of two. Neither a new list nor a dropped
+// one touches the allocator once the array has grown, and a list is an index, not an address.
+#pragma once
+
+#include <array>
+#include <bit>
+#include <cstdint>
+#include <vector>
+
+#include "sim/base/checks.hpp"
+
+namespace rehearse {
+
+template <class T>
+class RunPool {
+public:
+    // First index of a run of at least `count` items (and of run_length(count) exactly).
+    std::uint32_t take(std::uint32_t count) {
+        const std::uint32_t size_class = class_of(count);
+        auto& free = free_[size_class];
+        if (!free.empty()) {
+            const std::uint32_t first = free.back();
+            free.pop_back();
+            return first;
+        }
+        const std::size_t first = items_.size();
+        const std::size_t grown = first + (std::size_t{1} << size_class);
+        REHEARSE_CHECK(grown < UINT32_MAX, "the link lists of the active flows exceed 2^32 entries");
+        items_.resize(grown);
+        return static_cast<std::uint32_t>(first);
+    }
+    void give_back(std::uint32_t first, std::uint32_t count) { free_[class_of(count)].push_back(first); }
+    static std::uint32_t run_length(std::uint32_t count) { return 1U << class_of(count); }
+
+    T& operator[](std::uint32_t index) { return items_[index]; }
+    const T& operator[](std::uint32_t index) const { return items_[index]; }
+    T* at(std::uint32_t index) { return items_.data() + index; }
+    const T* at(std::uint32_t index) const { return items_.data() + index; }
+
+private:
+    // Eight items at least.
+    static std::uint32_t class_of(std::uint32_t count) {
+        return count <= 8 ? 3 : static_cast<std::uint32_t>(std::bit_width(count - 1));
+    }
+
+    std::vector<T> items_;
+    std::array<std::vector<std::uint32_t>, 33> free_;
+};
+
+}  // namespace rehearse

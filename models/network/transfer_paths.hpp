@@ -1,0 +1,91 @@
+// From a transfer to the links that it loads.
+//
+// One unit of rate is one payload byte per second of the transfer's `size`. A link that k hops of the transfer cross
+// carries k bytes for it:
+//   point_to_point  every link of the route: 1; with q queue pairs the q routes carry 1/q each
+//   ring            the sum over the hops member i -> member i + 1
+//   all_to_all      the sum over the ordered pairs, 1 / (n - 1) each
+// Ethernet links (host, aggregation and core tiers) carry framing on top: x wire bytes / payload bytes of one message
+// (the whole size; size / steps in a ring; size / (n - 1) in an all-to-all). NVLink and PCIe links carry payload.
+//
+// A PCIe link whose NIC has one network link that is no faster can never be the bottleneck: all it carries crosses that
+// link too, with framing. It is left out of `binding` and kept for the traffic figures.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "models/network/flow/max_min_solver.hpp"
+#include "models/network/flow/run_pool.hpp"
+#include "models/network/key_table.hpp"
+#include "models/network/network_model.hpp"
+#include "models/network/spec.hpp"
+#include "topology/cluster.hpp"
+#include "topology/router.hpp"
+
+namespace rehearse {
+
+class TransferPaths {
+public:
+    using PathIndex = std::uint32_t;
+
+    struct Prepared {
+        PathIndex index;      // to be handed to ended() when the transfer is over
+        FlowPath binding;     // links that can limit it; valid until the next prepare()
+        SimDuration latency;  // of the slowest hop, `steps` times
+        double wire_ratio;    // wire bytes per payload byte on Ethernet links
+    };
+
+    // Both must outlive the paths.
+    TransferPaths(const Cluster& cluster, const Router& router, const NetworkSpec& spec);
+
+    // Routes are found once per group_key. InvariantBroken when a pattern has too few members or a negative size.
+    Prepared prepare(const TransferRequest& request);
+    void ended(PathIndex index, double payload, double wire_ratio);  // the transfer has moved `payload` bytes
+
+    const std::vector<double>& capacities() const { return capacities_; }  // bytes per second, per LinkId
+    // Bytes per link of all ended transfers.
+    std::vector<double> carried() const;
+    // Adds what a transfer that is under way has moved.
+    void add_carried(PathIndex index, double payload, double wire_ratio, std::vector<double>& bytes) const;
+
+private:
+    struct Shape {                      // links [first, first + all): framed ones, then other binding ones, then the rest
+        std::uint32_t first = 0;
+        std::uint32_t framed = 0;
+        std::uint32_t binding = 0;
+        std::uint32_t all = 0;
+        SimDuration hop_latency;        // of the slowest hop
+        double framed_rate = 0;         // min over the framed links of capacity / weight
+        double plain_rate = 0;          // over the other binding ones
+        double payload = 0;             // moved by ended transfers
+        double wire = 0;                // payload x wire ratio
+        bool is_shared = false;         // has a group_key
+    };
+
+    std::vector<bool> followers() const;
+    PathIndex find_shape(const TransferRequest& request);
+    PathIndex new_shape();
+    void collect(const TransferRequest& request, Shape& shape);
+    void add_hop(GpuId source, GpuId destination, double weight, Shape& shape);
+    void merge_collected();
+    void store(Shape& shape);
+    double wire_ratio(const TransferRequest& request) const;
+
+    const Cluster* cluster_;
+    const Router* router_;
+    Framing framing_;
+    Bytes mtu_;
+    std::vector<double> capacities_;
+    std::vector<bool> follows_;              // per link: never binding
+    KeyTable known_;                         // group_key -> shape
+    std::vector<Shape> shapes_;
+    std::vector<PathIndex> free_shapes_;
+    RunPool<WeightedLink> links_;
+    std::vector<WeightedLink> collected_;    // scratch
+    std::vector<WeightedLink> mixed_;        // scratch: the binding links of a transfer that has framed and plain ones
+    std::vector<double> carried_alone_;      // by ended transfers without a group_key
+};
+
+}  // namespace rehearse
