@@ -17,7 +17,8 @@ COLOURS = {
     "pp_exposed": "#CC79A7", "dp_exposed": "#D55E00", "bubble": "#BBBBBB", "straggler_wait": "#009E73",
     "data": "#8B5A2B", "other": "#555555",
 }
-FORWARD_SHADE = 0.45  # the forward phase is drawn this much nearer to white than the backward phase
+DARK = {"compute", "data", "other"}  # parts on which black text is hard to read
+FORWARD_SHADE = 0.45  # forward computation is drawn this much nearer to white than backward
 RANKS_DRAWN = 16
 LINKS_DRAWN = 15
 
@@ -34,7 +35,7 @@ def png_bytes(figure):
 
 def _colour(part, phase=""):
     red, green, blue = matplotlib.colors.to_rgb(COLOURS.get(part, COLOURS["other"]))
-    if phase == "forward":
+    if part == "compute" and phase == "forward":
         red, green, blue = (c + (1 - c) * FORWARD_SHADE for c in (red, green, blue))
     return red, green, blue
 
@@ -56,7 +57,8 @@ def draw_breakdown(all_results):
         for part, seconds in parts:
             axes.barh(y, seconds, left=left, height=0.6, color=_colour(part), edgecolor="white", linewidth=0.5)
             if longest > 0 and seconds / longest > 0.04:
-                axes.text(left + seconds / 2, y, f"{seconds:.3g}", ha="center", va="center", fontsize=7)
+                axes.text(left + seconds / 2, y, f"{seconds:.3g}", ha="center", va="center", fontsize=7,
+                          color="white" if part in DARK else "black")
             left += seconds
         step = results.metrics.get("step_time_s")
         if spread(step):
@@ -67,7 +69,7 @@ def draw_breakdown(all_results):
     axes.set_xlabel("seconds of one step (mean over ranks)")
     used = [part for part in PARTS if any(dict(parts).get(part, 0) > 0 for _, parts in rows)]
     axes.legend(handles=[Patch(color=_colour(part), label=part) for part in used], ncol=5, fontsize=7, frameon=False,
-                loc="upper center", bbox_to_anchor=(0.5, -0.45 / (0.5 + 0.3 * len(rows))))
+                loc="lower center", bbox_to_anchor=(0.5, 1.0))
     return figure
 
 
@@ -79,7 +81,7 @@ def _ranks_drawn(spans):
 
 
 def draw_timeline(results, window_us=None):
-    """Sampled ranks over time: one lane per rank and stream; forward phases light, backward phases full colour."""
+    """Sampled ranks over time: one lane per rank and stream; forward computation light, backward full colour."""
     spans = results.spans
     if window_us:
         spans = [span for span in spans if span.start < window_us[1] and span.start + span.length > window_us[0]]
@@ -99,22 +101,29 @@ def draw_timeline(results, window_us=None):
     for y, (rank, _) in enumerate(lanes):
         if y > 0 and lanes[y - 1][0] != rank:
             axes.axhline(y - 0.5, color="#CCCCCC", linewidth=0.6)
-    axes.set_yticks(range(len(lanes)), [f"rank {rank} {STREAMS.get(stream, stream)}" for rank, stream in lanes],
-                    fontsize=7)
+    axes.set_yticks(range(len(lanes)), _lane_labels(results, lanes), fontsize=7)
     axes.set_ylim(len(lanes) - 0.5, -0.5)
     if window_us:
         axes.set_xlim(window_us[0] / 1e3, window_us[1] / 1e3)
     axes.set_xlabel("milliseconds")
-    used = sorted({(part, phase == "forward") for _, part, phase in bars}, key=_legend_order)
-    handles = [Patch(color=_colour(part, "forward" if light else ""), label=part + (" (forward)" if light else ""))
-               for part, light in used]
+    used = sorted({(part, phase if part == "compute" else "") for _, part, phase in bars}, key=_legend_order)
+    handles = [Patch(color=_colour(part, phase), label=f"{part}, {phase}" if phase else part) for part, phase in used]
     axes.legend(handles=handles, ncol=6, fontsize=7, frameon=False, loc="lower center", bbox_to_anchor=(0.5, 1.0))
     return figure
 
 
+def _lane_labels(results, lanes):
+    """The rank's name on its first lane, the stream alone on the others."""
+    labels = []
+    for y, (rank, stream) in enumerate(lanes):
+        name = "" if y > 0 and lanes[y - 1][0] == rank else results.rank_names.get(rank, f"rank {rank}") + "  "
+        labels.append(f"{name}{STREAMS.get(stream, stream)}")
+    return labels
+
+
 def _legend_order(entry):
-    part, light = entry
-    return (PARTS.index(part) if part in PARTS else len(PARTS), part, not light)
+    part, phase = entry
+    return (PARTS.index(part) if part in PARTS else len(PARTS), part, phase != "forward", phase)
 
 
 def draw_links(results):

@@ -98,6 +98,8 @@ def _flatten(value, prefix=""):
         name = f"{prefix}{key}"
         if isinstance(inner, dict) and not _is_figure(inner):
             yield from _flatten(inner, name + ".")
+        elif isinstance(inner, list) and all(isinstance(item, dict) for item in inner):
+            continue  # a table of its own: row_lists_html
         elif isinstance(inner, list):
             yield name, ", ".join(str(item) for item in inner[:8]) + (", ..." if len(inner) > 8 else "")
         else:
@@ -109,6 +111,19 @@ def section_html(all_results, name):
     keys = list(dict.fromkeys(key for one in flat for key in one))
     by_id = {id(results): one for results, one in zip(all_results, flat)}
     return _columns(all_results, keys, lambda results, key: by_id[id(results)].get(key))
+
+
+def row_lists_html(results, name, rows_most=10):
+    """Lists of objects inside a section (busiest links, for example), each as a table."""
+    parts = []
+    for key, rows in section(results.metrics, name).items():
+        if not isinstance(rows, list) or not rows or not all(isinstance(row, dict) for row in rows):
+            continue
+        columns = list(dict.fromkeys(column for row in rows for column in row))
+        body = [[(number(row.get(column)), "number" if _is_figure(row.get(column)) else "") for column in columns]
+                for row in rows[:rows_most]]
+        parts.append(f"<p>{escape(results.name)}: {escape(key)}</p>\n" + table(columns, body))
+    return "".join(parts)
 
 
 def provenance_html(results):
@@ -156,7 +171,8 @@ def page(title, all_results, figures, absent):
     parts += [figure_html(name, png) for name, png in figures]
     if described:
         parts.append("<h2>Breakdown of the step</h2>\n" + breakdown_html(described))
-        parts.append("<h2>Network</h2>\n" + section_html(described, "network"))
+        parts.append("<h2>Network</h2>\n" + section_html(described, "network")
+                     + "".join(row_lists_html(one, "network") for one in described))
         parts.append("<h2>Provenance of parameters</h2>\n" + "".join(provenance_html(one) for one in described))
         parts.append("<h2>Runs</h2>\n" + section_html(described, "run"))
     parts += [placement_html(results) for results in all_results]

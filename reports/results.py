@@ -34,6 +34,7 @@ class Results:
     links: list = field(default_factory=list)  # dicts with link, from, to, tier, rate_bps, bytes, utilisation
     placement: list = field(default_factory=list)
     spans: list = field(default_factory=list)
+    rank_names: dict = field(default_factory=dict)  # rank -> text, where the trace names it
     summary: str = ""
     absent: list = field(default_factory=list)  # sentences
 
@@ -148,6 +149,8 @@ def _read_timeline(results, file):
         trace = json.load(text)
     events = trace["traceEvents"] if isinstance(trace, dict) else trace
     for event in events:
+        if event.get("ph") == "M" and event.get("name") == "process_name":
+            results.rank_names[int(event["pid"])] = str(event["args"]["name"])
         if event.get("ph") != "X":
             continue
         results.spans.append(Span(int(event["pid"]), int(event["tid"]), str(event.get("name", "")),

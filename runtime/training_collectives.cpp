@@ -26,9 +26,8 @@ bool in_one_node(const std::vector<GpuId>& gpus, const Cluster& cluster) {
 }  // namespace
 
 // The library does not reach the framed line rate; what it loses is modelled as bytes.
-Bytes on_wire(Bytes payload, const DeviceProfile& profile) {
-    return std::max(Bytes{1}, Bytes{static_cast<std::int64_t>(static_cast<double>(payload.value) /
-                                                              profile.network_efficiency.value)});
+Bytes on_wire(Bytes payload, Ratio efficiency) {
+    return std::max(Bytes{1}, Bytes{static_cast<std::int64_t>(static_cast<double>(payload.value) / efficiency.value)});
 }
 
 PostedCollective& TrainingRun::posted(GroupFamily family, std::uint32_t group, std::uint32_t sequence) {
@@ -101,7 +100,7 @@ void TrainingRun::start_transfer(GroupFamily family, std::uint32_t group, std::u
         TransferRequest request;
         request.pattern = TransferPattern::ring;
         request.gpus = rings[channel];
-        request.size = on_wire(Bytes{sent / static_cast<std::int64_t>(rings.size())}, in_.profile);
+        request.size = on_wire(Bytes{sent / static_cast<std::int64_t>(rings.size())}, in_.profile.group_efficiency);
         request.steps = (n - 1) * rounds;
         request.group_key = (std::uint64_t{index_of(family)} + 1) << 56 | std::uint64_t{group} << 16 | channel;
         request.token = token_of(family, group, sequence);

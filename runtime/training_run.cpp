@@ -118,16 +118,21 @@ void TrainingRun::advance_rank(std::uint32_t rank) {
     cursor.waiting = Waiting::finished;
 }
 
-// The last member to arrive runs the work for all of them; the others become runnable behind it.
+// A work with collectives is run for the whole local group by the member that arrives last; the others become runnable
+// behind it. A work without is the rank's own affair: nobody waits, and nobody is set back to before the last arrival.
 bool TrainingRun::run_work(std::uint32_t rank, const Instruction& instruction) {
     RankCursor& cursor = ranks_[rank];
+    if (local_size_ == 1 || !in_.prices[instruction.index].meets()) {
+        execute_work({&rank, 1}, instruction);
+        return true;
+    }
     LocalGroup& group = local_groups_[cursor.local_group];
     if (++group.arrived < local_size_) {
         cursor.waiting = Waiting::local_group;
         return false;
     }
     group.arrived = 0;
-    execute_work(group, instruction);
+    execute_work({&local_members_[group.first], local_size_}, instruction);
     for (std::uint32_t i = local_size_; i-- > 0;) {
         const std::uint32_t member = local_members_[group.first + i];
         if (member == rank) continue;
@@ -141,18 +146,17 @@ bool TrainingRun::run_work(std::uint32_t rank, const Instruction& instruction) {
     return true;
 }
 
-void TrainingRun::execute_work(LocalGroup& group, const Instruction& instruction) {
-    const std::vector<PricedSegment>& segments = in_.prices[instruction.index].segments;
-    const std::uint32_t* members = &local_members_[group.first];
-    const std::uint64_t counter = group.works++;
-    const SimTime begin = ranks_[members[0]].now;
-    factors_.resize(local_size_);
-    for (std::uint32_t i = 0; i < local_size_; ++i) {
-        factors_[i] = ranks_[members[i]].speed * in_.variation.jitter_factor(members[i], counter);
+void TrainingRun::execute_work(std::span<const std::uint32_t> members, const Instruction& instruction) {
+    const std::uint32_t counter = ranks_[members[0]].next;
+    begins_.clear();
+    factors_.clear();
+    for (const std::uint32_t member : members) {
+        begins_.push_back(ranks_[member].now);
+        factors_.push_back(ranks_[member].speed * in_.variation.jitter_factor(member, counter));
     }
-    for (const PricedSegment& segment : segments) {
+    for (const PricedSegment& segment : in_.prices[instruction.index].segments) {
         SimTime latest;
-        for (std::uint32_t i = 0; i < local_size_; ++i) {
+        for (std::size_t i = 0; i < members.size(); ++i) {
             RankCursor& cursor = ranks_[members[i]];
             const SimDuration time = factors_[i] == 1.0 ? segment.compute : segment.compute * Ratio{factors_[i]};
             parts_[members[i]][index_of(instruction.part)] += time;
@@ -160,17 +164,17 @@ void TrainingRun::execute_work(LocalGroup& group, const Instruction& instruction
             latest = std::max(latest, cursor.now);
         }
         if (segment.communication.value == 0) continue;
-        for (std::uint32_t i = 0; i < local_size_; ++i) {
-            RankCursor& cursor = ranks_[members[i]];
-            PartTimes& parts = parts_[members[i]];
+        for (const std::uint32_t member : members) {
+            RankCursor& cursor = ranks_[member];
+            PartTimes& parts = parts_[member];
             parts[index_of(Part::straggler_wait)] += latest - cursor.now;
             parts[index_of(Part::tp_exposed)] += segment.communication;
             cursor.now = latest + segment.communication;
         }
     }
-    for (std::uint32_t i = 0; i < local_size_; ++i) {
+    for (std::size_t i = 0; i < members.size(); ++i) {
         if (!sampled_[members[i]]) continue;
-        add_span(members[i], SpanStream::compute, instruction.part, instruction, begin, ranks_[members[i]].now);
+        add_span(members[i], SpanStream::compute, instruction.part, instruction, begins_[i], ranks_[members[i]].now);
     }
 }
 
@@ -209,7 +213,7 @@ void TrainingRun::send(std::uint32_t rank, const Instruction& instruction) {
     const GpuId gpus[2] = {in_.placement.gpu(RankId{rank}), in_.placement.gpu(peer)};
     TransferRequest request;
     request.gpus = gpus;
-    request.size = on_wire(in_.workload.stage_message, in_.profile);
+    request.size = on_wire(in_.workload.stage_message, in_.profile.network_efficiency);
     request.token = index;
     network_.start(sender.now + in_.profile.message_latency, request);
 }

@@ -31,7 +31,8 @@ struct TrainingRunInputs {
 // The job's hosts numbered in order of their first rank: per rank, the number of its host.
 std::vector<std::uint32_t> hosts_of_ranks(const Placement& placement, const Cluster& cluster);
 
-Bytes on_wire(Bytes payload, const DeviceProfile& profile);
+// What a payload costs on the wire when the library reaches only a share of the framed line rate: more bytes.
+Bytes on_wire(Bytes payload, Ratio efficiency);
 
 class TrainingRun {
 public:
@@ -43,7 +44,6 @@ private:
     struct LocalGroup {
         std::uint32_t first = 0;   // into local_members_
         std::uint32_t arrived = 0;
-        std::uint32_t works = 0;   // run so far: counter of the jitter draws
     };
 
     void advance_rank(std::uint32_t rank);
@@ -55,7 +55,7 @@ private:
     void send(std::uint32_t rank, const Instruction& instruction);
     void post(std::uint32_t rank, const Instruction& instruction);
 
-    void execute_work(LocalGroup& group, const Instruction& instruction);
+    void execute_work(std::span<const std::uint32_t> members, const Instruction& instruction);
     PostedCollective& posted(GroupFamily family, std::uint32_t group, std::uint32_t sequence);
     void try_start(GroupFamily family, std::uint32_t group, std::uint32_t sequence);
     void start_transfer(GroupFamily family, std::uint32_t group, std::uint32_t sequence);
@@ -78,7 +78,8 @@ private:
     std::vector<PostedCollective> collectives_[group_family_count];
     std::uint32_t per_group_[group_family_count] = {};
     std::vector<std::uint32_t> runnable_;
-    std::vector<double> factors_;  // of the local group at work
+    std::vector<double> factors_;   // of the ranks at work: lasting speed times jitter
+    std::vector<SimTime> begins_;
     std::vector<std::uint32_t> last_arrivals_;
     std::vector<std::uint8_t> sampled_;
     std::vector<Span> spans_;

@@ -49,7 +49,6 @@ void check_model(const TrainingSpec& training, Findings& findings) {
     check_divides("training.model.heads", model.heads, "tensor", parallel.tensor, findings);
     check_divides("training.model.hidden", model.hidden, "tensor", parallel.tensor, findings);
     if (model.ffn > 0) check_divides("training.model.ffn", model.ffn, "tensor", parallel.tensor, findings);
-    check_divides("training.model.vocab", model.vocab, "tensor", parallel.tensor, findings);
     check_divides("training.model.sequence", model.sequence, "context", parallel.context, findings);
     if (is_on(parallel.sequence) && model.sequence % (parallel.context * parallel.tensor) != 0)
         findings.fault("training.model.sequence",

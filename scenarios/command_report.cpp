@@ -33,8 +33,13 @@ int spawn_and_wait(std::vector<std::string> words) {
     while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
     }
     if (!WIFEXITED(status)) throw OutputError(fmt::format("{} was ended by signal {}", words.front(), WTERMSIG(status)));
-    if (WEXITSTATUS(status) == 127)
-        throw InputError({Fault{{words.front()}, "", "cannot be started", "python3 with numpy and matplotlib", "install them"}});
+    if (WEXITSTATUS(status) == 127) {
+        Fault fault;
+        fault.place.file = words.front();
+        fault.wrong = "cannot be started";
+        fault.expected = "python3 with numpy and matplotlib";
+        throw InputError(std::vector<Fault>(1, fault));
+    }
     return WEXITSTATUS(status);
 }
 

@@ -4,20 +4,51 @@
 #include <memory>
 
 #include "scenarios/commands.hpp"
+#include "scenarios/validate_a100.hpp"
 #include "scenarios/validation.hpp"
 
 namespace rehearse {
 
+namespace {
+
+constexpr const char* a100_suite = "a100-steps";
+
+struct Arguments {
+    ValidateRequest published;
+    A100Request a100;
+};
+
+int validate(Arguments& arguments) {
+    std::vector<std::string>& names = arguments.published.names;
+    const auto at = std::find(names.begin(), names.end(), a100_suite);
+    if (at == names.end() && arguments.a100.data.empty()) return validate_command(arguments.published);
+    if (at != names.end()) names.erase(at);
+    arguments.a100.json_path = arguments.published.json_path;
+    const int steps = validate_a100_command(arguments.a100);
+    if (names.empty()) return steps;
+    arguments.published.json_path.clear();
+    return std::max(steps, validate_command(arguments.published));
+}
+
+}  // namespace
+
 void add_validate(CLI::App& app, Chosen& chosen) {
-    auto request = std::make_shared<ValidateRequest>();
-    const std::vector<SuiteEntry> suites = validation_suites();
-    const std::string first = suites.empty() ? "" : suites.front().name;
-    CLI::App* command = add_command(app, "validate", "published tables against predictions", "rehearse validate " + first);
+    auto arguments = std::make_shared<Arguments>();
+    CLI::App* command =
+        add_command(app, "validate", "published and measured steps against predictions", "rehearse validate megascale");
     std::string listed;
-    for (const SuiteEntry& suite : suites) listed += fmt::format("\n  {}: {}", suite.name, suite.what);
-    command->add_option("suite", request->names, "suites to run (default: all):" + listed);
-    command->add_option("--json", request->json_path, "also write the rows as JSON, for rehearse report")->type_name("FILE");
-    command->callback([request, &chosen] { chosen = [request] { return validate_command(*request); }; });
+    for (const SuiteEntry& suite : validation_suites()) listed += fmt::format("\n  {}: {}", suite.name, suite.what);
+    listed += fmt::format("\n  {}: measured steps on A100 from CSV files", a100_suite);
+    command->add_option("suite", arguments->published.names, "suites to run (default: the published ones):" + listed);
+    command->add_option("--json", arguments->published.json_path, "also write the rows as JSON")->type_name("FILE");
+    command->add_option("--leave-one-out", arguments->published.leave_one_out,
+                        "megascale: refit without each ablation row and predict it (on or off; minutes)");
+    command->add_option("--data", arguments->a100.data, "a100-steps: a CSV file (default: the train halves)")->type_name("FILE");
+    command->add_option("--profile", arguments->a100.profile, "a100-steps: profile file")->type_name("FILE");
+    command->add_option("--folds", arguments->a100.folds, "a100-steps: cross-validate with so many folds (minutes)")
+        ->check(CLI::Range(2, 50));
+    command->add_option("--rows", arguments->a100.rows, "a100-steps: worst rows to print, -1 = all in file order");
+    command->callback([arguments, &chosen] { chosen = [arguments] { return validate(*arguments); }; });
 }
 
 }  // namespace rehearse

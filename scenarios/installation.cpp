@@ -40,17 +40,18 @@ fs::path data_path(std::string_view relative) {
     const std::vector<fs::path> roots = data_roots(executable_path());
     std::string looked;
     for (const fs::path& root : roots) {
-        const fs::path candidate = root / relative;
+        fs::path candidate = root / relative;
         std::error_code ignored;
         if (fs::exists(candidate, ignored)) return candidate;
         looked += (looked.empty() ? "" : ", ") + root.string();
     }
     if (looked.empty()) looked = "no data folder at all";
-    throw InputError({Fault{{std::string(relative)},
-                            "",
-                            "data file not found",
-                            "looked in " + looked,
-                            "install the program with its data, or run it from the source tree"}});
+    Fault fault;
+    fault.place.file = relative;
+    fault.wrong = "data file not found";
+    fault.expected = "looked in " + looked;
+    fault.todo = "install the program with its data, or run it from the source tree";
+    throw InputError({fault});
 }
 
 }  // namespace rehearse

@@ -22,6 +22,7 @@ void add_commands(CLI::App& app, Chosen& chosen) {
     add_topo(app, chosen);
     add_place(app, chosen);
     if (!validation_suites().empty()) add_validate(app, chosen);
+    add_calibrate(app, chosen);
     add_report(app, chosen);
     add_completion(app, chosen);
 }
@@ -60,12 +61,11 @@ int explain(const CLI::App& app, const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) return app.exit(error);  // --help and --version print themselves
     const auto chosen = app.get_subcommands();
     const CLI::App& command = chosen.empty() ? app : *chosen.front();
-    if (error.get_exit_code() == static_cast<int>(CLI::ExitCodes::ExtrasError)) {
-        std::vector<std::string> extras = app.remaining(true);
-        const auto option = std::find_if(extras.begin(), extras.end(), [](const std::string& e) { return e.rfind("-", 0) == 0; });
-        if (option != extras.end())
-            return usage_error(fmt::format("unknown option {}", in_quotes(*option)), nearest_option(command, *option));
-    }
+    // A mistyped option comes first: what else the parser complains about often follows from it.
+    const std::vector<std::string> extras = app.remaining(true);
+    const auto option = std::find_if(extras.begin(), extras.end(), [](const std::string& e) { return e.rfind("-", 0) == 0; });
+    if (option != extras.end())
+        return usage_error(fmt::format("unknown option {}", in_quotes(*option)), nearest_option(command, *option));
     const std::string name = chosen.empty() ? "" : command.get_name() + " ";
     fmt::print(stderr, "rehearse: {}; see rehearse {}--help\n", error.what(), name);
     return exit_bad_input;
@@ -102,7 +102,7 @@ int run_chosen(const Chosen& chosen, const std::string& line) {
 
 CLI::App* add_command(CLI::App& app, const std::string& name, const std::string& what, const std::string& example) {
     CLI::App* command = app.add_subcommand(name, what);
-    command->footer("Example:\n  " + example);
+    command->footer("Example:\n  " + example + "\n");
     return command;
 }
 

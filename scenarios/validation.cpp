@@ -15,74 +15,122 @@ namespace rehearse {
 
 namespace {
 
-std::string_view use_word(RowUse use) { return use == RowUse::fitted ? "fitted" : "predicted"; }
+std::string_view use_word(PublishedUse use) {
+    switch (use) {
+        case PublishedUse::fit: return "fitted";
+        case PublishedUse::predict: return "predicted";
+        case PublishedUse::none: break;
+    }
+    return "not held";
+}
 
-std::string mean_error_line(const ValidationSuite& suite, RowUse use) {
+std::string percent(std::optional<double> fraction) { return fraction ? fmt::format("{:+.2f} %", 100 * *fraction) : "-"; }
+
+std::string mean_error_line(const ValidationSuite& suite, PublishedUse use) {
     double sum = 0, worst = 0;
     int count = 0;
     for (const ValidationRow& row : suite.rows) {
-        if (row.use != use) continue;
-        sum += std::abs(row.error());
-        worst = std::max(worst, std::abs(row.error()));
+        if (row.published.use != use || !row.error()) continue;
+        sum += std::abs(*row.error());
+        worst = std::max(worst, std::abs(*row.error()));
         ++count;
     }
     if (count == 0) return "";
     return fmt::format("{} rows {}: mean |error| {:.2f} %, largest {:.2f} %\n", count, use_word(use), 100 * sum / count, 100 * worst);
 }
 
-const SuiteEntry& find_suite(const std::vector<SuiteEntry>& suites, const std::string& name) {
-    std::vector<std::string> known;
-    for (const SuiteEntry& suite : suites) {
-        if (suite.name == name) return suite;
-        known.push_back(suite.name);
+// Two systems of one size, the second the faster one: how much faster it is, published and predicted.
+std::string ratio_lines(const ValidationSuite& suite) {
+    std::string text;
+    for (std::size_t i = 1; i < suite.rows.size(); ++i) {
+        const ValidationRow& a = suite.rows[i - 1];
+        const ValidationRow& b = suite.rows[i];
+        if (a.gpus != b.gpus || !a.published.scenario.starts_with("megatron_") || !b.published.scenario.starts_with("megascale_")) continue;
+        const bool held = a.published.step_s && b.published.step_s;
+        text += fmt::format("{} / {}: predicted {:.3f}, published {}\n", a.published.scenario, b.published.scenario, a.step_s / b.step_s,
+                            held ? fmt::format("{:.3f}", *a.published.step_s / *b.published.step_s) : "not held");
     }
-    const std::string near = nearest_word(name, known);
-    throw InputError({Fault{{}, "", fmt::format("no suite {}", in_quotes(name)), fmt::format("{}", fmt::join(known, ", ")),
-                            near.empty() ? "" : fmt::format("did you mean \"{}\"?", near)}});
+    return text;
+}
+
+// The entries that were asked for; all when none is named.
+std::vector<SuiteEntry> choose_suites(const std::vector<std::string>& names) {
+    const std::vector<SuiteEntry> all = validation_suites();
+    if (names.empty()) return all;
+    std::vector<std::string> known;
+    for (const SuiteEntry& entry : all) known.push_back(entry.name);
+    std::vector<SuiteEntry> chosen;
+    FaultList faults;
+    for (const std::string& name : names) {
+        const auto at = std::find(known.begin(), known.end(), name);
+        if (at != known.end()) {
+            chosen.push_back(all[static_cast<std::size_t>(at - known.begin())]);
+            continue;
+        }
+        Fault fault;
+        fault.wrong = fmt::format("no suite {}", in_quotes(name));
+        fault.expected = fmt::format("{}", fmt::join(known, ", "));
+        const std::string near = nearest_word(name, known);
+        if (!near.empty()) fault.todo = fmt::format("did you mean \"{}\"?", near);
+        faults.add(std::move(fault));
+    }
+    faults.throw_if_any();
+    return chosen;
 }
 
 }  // namespace
 
+bool ValidationRow::exceeds_band() const {
+    const bool step = published.band && error() && std::abs(*error()) > *published.band;
+    const bool share = published.mfu_band && published.mfu && std::abs(mfu - *published.mfu) > *published.mfu_band;
+    return step || share;
+}
+
 std::string suite_table(const ValidationSuite& suite) {
-    Table table({"system", "gpus", "quantity", "published", "predicted", "error", "use", "band"});
+    Table table({"system", "gpus", "published s", "predicted s", "error", "published MFU", "predicted MFU", "use", "band",
+                 "error left out"});
     for (const ValidationRow& row : suite.rows) {
+        const PublishedRow& p = row.published;
         const std::string band =
-            row.band ? fmt::format("{:.0f} %{}", 100 * *row.band, row.exceeds_band() ? " EXCEEDED" : "") : "-";
-        table.add({row.system, fmt::format("{}", row.gpus), row.quantity, fmt::format("{:.4g}", row.published),
-                   fmt::format("{:.4g}", row.predicted), fmt::format("{:+.2f} %", 100 * row.error()),
-                   std::string(use_word(row.use)), band});
+            p.band ? fmt::format("{:.0f} %{}", 100 * *p.band, row.exceeds_band() ? " EXCEEDED" : "") : "-";
+        const auto left_out = row.left_out_s && p.step_s ? std::optional(*row.left_out_s / *p.step_s - 1) : std::nullopt;
+        table.add({row.system, fmt::format("{}", row.gpus), p.step_s ? fmt::format("{:.2f}", *p.step_s) : "not held",
+                   fmt::format("{:.2f}", row.step_s), percent(row.error()),
+                   p.mfu ? fmt::format("{:.1f}", 100 * *p.mfu) : "not held", fmt::format("{:.1f}", 100 * row.mfu),
+                   std::string(use_word(p.use)), band, percent(left_out)});
     }
-    return fmt::format("{}\nsource: {}\n", suite.title, suite.source) + table.render(TableFormat::text) +
-           mean_error_line(suite, RowUse::predicted) + mean_error_line(suite, RowUse::fitted);
+    return suite.title + "\n" + table.render(TableFormat::text) + ratio_lines(suite) +
+           mean_error_line(suite, PublishedUse::predict) + mean_error_line(suite, PublishedUse::fit);
 }
 
 std::string validation_json(const std::vector<ValidationSuite>& suites) {
     nlohmann::ordered_json rows = nlohmann::ordered_json::array();
+    const auto optional = [](std::optional<double> value) { return value ? nlohmann::ordered_json(*value) : nlohmann::ordered_json(); };
     for (const ValidationSuite& suite : suites) {
-        for (const ValidationRow& row : suite.rows)
-            rows.push_back({{"suite", suite.name},
-                            {"system", row.system},
-                            {"gpus", row.gpus},
-                            {"quantity", row.quantity},
-                            {"published", row.published},
-                            {"predicted", row.predicted},
-                            {"error", row.error()},
-                            {"status", use_word(row.use)}});
+        for (const ValidationRow& row : suite.rows) {
+            const auto add = [&](const char* quantity, std::optional<double> published, double predicted) {
+                rows.push_back({{"suite", suite.name},
+                                {"scenario", row.published.scenario},
+                                {"system", row.system},
+                                {"gpus", row.gpus},
+                                {"quantity", quantity},
+                                {"published", optional(published)},
+                                {"predicted", predicted},
+                                {"error", published ? nlohmann::ordered_json(predicted / *published - 1) : nlohmann::ordered_json()},
+                                {"status", use_word(row.published.use)}});
+            };
+            add("step_time_s", row.published.step_s, row.step_s);
+            add("mfu", row.published.mfu, row.mfu);
+        }
     }
     return nlohmann::ordered_json{{"schema_version", 1}, {"rows", rows}}.dump(2) + "\n";
 }
 
 int validate_command(const ValidateRequest& request) {
-    const std::vector<SuiteEntry> entries = validation_suites();
-    std::vector<const SuiteEntry*> asked;
-    for (const std::string& name : request.names) asked.push_back(&find_suite(entries, name));
-    if (request.names.empty()) {
-        for (const SuiteEntry& entry : entries) asked.push_back(&entry);
-    }
     bool within = true;
     std::vector<ValidationSuite> suites;
-    for (const SuiteEntry* entry : asked) {
-        suites.push_back(entry->compute());
+    for (const SuiteEntry& entry : choose_suites(request.names)) {
+        suites.push_back(entry.compute(request));
         fmt::print("{}\n", suite_table(suites.back()));
         for (const ValidationRow& row : suites.back().rows) within = within && !row.exceeds_band();
     }

@@ -17,7 +17,8 @@ double tile_seconds(const DeviceProfile& profile, const GemmShape& shape, const 
     const double processors = static_cast<double>(profile.multiprocessors);
     double tiles = ceil_div(shape.m, tile.m) * ceil_div(shape.n, tile.n) * static_cast<double>(shape.batch);
     tiles = std::max(1.0, tiles * shape.fill);
-    const double waves = std::ceil(tiles / processors - 1e-9);
+    const double full = tiles / processors;
+    const double waves = full + profile.gemm_tail.value * (std::ceil(full - 1e-9) - full);
     const double flops = 2.0 * static_cast<double>(tile.m * tile.n) *
                          (static_cast<double>(shape.k) + profile.gemm_k_overhead);
     return waves * flops / (profile.peak.value * profile.gemm_efficiency.value * tile.efficiency.value / processors);

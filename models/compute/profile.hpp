@@ -41,6 +41,7 @@ struct DeviceProfile {
 
     Ratio gemm_efficiency{0.8};                   // of peak, in a full wave of tiles
     std::vector<TileShape> tiles{{}};
+    Ratio gemm_tail{1.0};                         // share of the last wave's idle time that split-K does not recover
     double gemm_k_overhead = 0;                   // prologue and epilogue of a tile, in units of K
     Ratio memory_efficiency{0.8};
     SimDuration kernel_overhead = microseconds(4);  // launch gap per kernel
@@ -61,7 +62,8 @@ struct DeviceProfile {
     Ratio communication_multiprocessors{0.15};    // share of the device that a concurrent collective occupies
     std::int64_t overlap_chunks = 4;              // chunks of a GEMM fused with its collective
 
-    Ratio network_efficiency{1.0};                // share of the framed NIC rate that the library reaches
+    Ratio network_efficiency{1.0};                // share of the framed NIC rate that messages and tensor rings reach
+    Ratio group_efficiency{1.0};                  // the same for gradient and weight collectives over the data group
     SimDuration message_latency = microseconds(10);  // software latency of a message
 
     VariationSpec variation;

@@ -29,7 +29,7 @@ public:
             const std::size_t r = work.segments[i].region;
             // The host issues kernels ahead of the device; where it cannot keep up, its pace rules the whole region.
             const double stretch = device[r] > 0 ? std::max(1.0, floor[r] / device[r]) : 1.0;
-            priced.segments.push_back({seconds(compute[i] * stretch), seconds(communication[i])});
+            priced.add({seconds(compute[i] * stretch), seconds(communication[i])});
         }
         return priced;
     }

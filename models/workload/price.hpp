@@ -18,6 +18,14 @@ struct PricedWork {
     std::vector<PricedSegment> segments;
     SimDuration compute() const;
     SimDuration communication() const;
+    bool meets() const { return meets_; }  // whether any segment ends with a collective
+    void add(PricedSegment segment) {
+        segments.push_back(segment);
+        meets_ = meets_ || segment.communication.value > 0;
+    }
+
+private:
+    bool meets_ = false;
 };
 
 // How the local group is joined: the works' collectives run over NVLink inside a node, over NICs beyond it.

@@ -82,20 +82,30 @@ inline std::vector<HostFlow> jittered(std::vector<HostFlow> flows) {
     return flows;
 }
 
-// All flows begin at 0 and move after their path latency. Completion times in picoseconds, in flow order.
-inline std::vector<std::int64_t> run_flows(FlowNetwork& network, const FatTree& tree,
-                                           const std::vector<HostFlow>& flows) {
+// All flows begin at 0 and move after their path latency.
+inline void start_flows(FlowNetwork& network, const FatTree& tree, const std::vector<HostFlow>& flows) {
     std::vector<WeightedLink> path;
     for (std::size_t f = 0; f < flows.size(); ++f) {
         tree.path(flows[f].source, flows[f].destination, path);
-        network.start(SimTime{0} + link_latency * static_cast<std::int64_t>(path.size()), flows[f].bytes, {path}, f);
+        const SimDuration latency = link_latency * static_cast<std::int64_t>(path.size());
+        network.start(SimTime{0} + latency, flows[f].bytes, {path}, f);
     }
+}
+
+// Completion times in picoseconds, in flow order.
+inline std::vector<std::int64_t> finish_flows(FlowNetwork& network, std::size_t count) {
     std::vector<FlowNetwork::Ended> ended;
-    ended.reserve(flows.size());
+    ended.reserve(count);
     network.advance(SimTime{INT64_MAX - 1}, ended);
-    std::vector<std::int64_t> times(flows.size());
+    std::vector<std::int64_t> times(count);
     for (const FlowNetwork::Ended& end : ended) times[end.token] = end.at.value;
     return times;
+}
+
+inline std::vector<std::int64_t> run_flows(FlowNetwork& network, const FatTree& tree,
+                                           const std::vector<HostFlow>& flows) {
+    start_flows(network, tree, flows);
+    return finish_flows(network, flows.size());
 }
 
 struct FlowTimes {

@@ -34,7 +34,8 @@ BREAKDOWN = {"compute": 4.0, "tp_exposed": 0.5, "pp_exposed": 0, "dp_exposed": 0
 
 def metrics(gpus=16, step=6.0):
     return {"schema_version": 1, "step_time_s": step, "mfu": 0.5, "tokens_per_s": 1000.0, "breakdown_s": BREAKDOWN,
-            "network": {"bytes": {"nvlink": 10, "host": 20}, "pauses": 0},
+            "network": {"bytes": {"nvlink": 10, "host": 20}, "pauses": 0,
+                        "busiest_links": [{"link": 7, "from": "pod0.tor0", "utilisation": 0.25}]},
             "run": {"scenario": f"Toy <1B> on {gpus} GPUs", "seed": 1, "ranks": gpus},
             "provenance": [{"key": "device.peak", "value": "312 TFLOP/s", "provenance": "published", "source": "sheet"},
                            {"key": "device.launch", "value": "4 us", "provenance": "assumed", "source": "a & b"}]}
@@ -126,6 +127,7 @@ class ReportTest(unittest.TestCase):
         self.assertIn("1 assumed, 1 published", text)
         self.assertIn("4 (66.7 %)", text)  # compute: 4 of 6 seconds
         self.assertIn("bytes.nvlink", text)
+        self.assertIn("<td>pod0.tor0</td>", text)
         self.assertIn("3 ranks on 2 nodes", text)
         self.assertIn("step 6 s &lt;fine&gt;", text)
 

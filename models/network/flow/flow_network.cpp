@@ -27,16 +27,15 @@ FlowNetwork::FlowIndex FlowNetwork::start(SimTime at, double bytes, const FlowPa
     const FlowIndex flow = solver_.create(path);
     if (flow >= progress_.size()) progress_.resize(flow + 1);
     progress_[flow] = Progress{.size = bytes, .left = bytes, .token = token};
-    starts_.advance_to(flow, on_grid(at.value));
+    starts_.push(on_grid(at.value), flow);
     return flow;
 }
 
 SimTime FlowNetwork::next_event_time() {
     if (solve_at_ == now_) solve();
-    std::int64_t next = solve_at_;
-    if (!starts_.empty()) next = std::min(next, starts_.top().at);
+    std::int64_t next = std::min(solve_at_, starts_.next());
     while (!ends_.empty() && ends_.top().at < next) {
-        const std::int64_t end = end_of(progress_[ends_.top().flow]);
+        const std::int64_t end = progress_[ends_.top().flow].end;
         if (end <= ends_.top().at) {
             next = ends_.top().at;
         } else {
@@ -61,9 +60,8 @@ void FlowNetwork::take_ends(std::vector<Ended>& done) {
     while (!ends_.empty() && ends_.top().at <= now_) {
         const FlowIndex flow = ends_.top().flow;
         Progress& progress = progress_[flow];
-        const std::int64_t end = end_of(progress);
-        if (end > now_) {
-            ends_.postpone_top(end);
+        if (progress.end > now_) {
+            ends_.postpone_top(progress.end);
             continue;
         }
         ends_.pop();
@@ -77,10 +75,9 @@ void FlowNetwork::take_ends(std::vector<Ended>& done) {
 }
 
 void FlowNetwork::take_starts(std::vector<Ended>& done) {
-    while (!starts_.empty() && starts_.top().at <= now_) {
-        const FlowIndex flow = starts_.top().flow;
+    while (starts_.next() <= now_) {
+        const FlowIndex flow = starts_.pop();
         Progress& progress = progress_[flow];
-        starts_.pop();
         ++events_;
         if (progress.left <= 0 || std::isinf(solver_.cap(flow))) {
             solver_.destroy(flow);
@@ -102,7 +99,8 @@ void FlowNetwork::solve() {
         progress.left = std::max(0.0, progress.left - progress.rate * static_cast<double>(now_ - progress.since));
         progress.rate = solver_.rate(flow) * 1e-12;
         progress.since = now_;
-        ends_.advance_to(flow, end_of(progress));
+        progress.end = end_of(progress);
+        ends_.advance_to(flow, progress.end);
         ++events_;
     }
 }

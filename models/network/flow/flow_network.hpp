@@ -17,6 +17,7 @@
 
 #include "models/network/flow/completion_heap.hpp"
 #include "models/network/flow/max_min_solver.hpp"
+#include "models/network/flow/start_queue.hpp"
 #include "sim/base/units.hpp"
 
 namespace rehearse {
@@ -49,11 +50,12 @@ public:
     std::uint64_t links_visited() const { return solver_.links_visited(); }
 
 private:
-    struct Progress {
+    struct alignas(64) Progress {
         double size = 0;
         double left = 0;   // bytes at `since`
         double rate = 0;   // bytes per picosecond from `since` on
         std::int64_t since = 0;
+        std::int64_t end = INT64_MAX;  // at this rate
         std::uint64_t token = 0;
         bool moving = false;
     };
@@ -68,7 +70,7 @@ private:
     std::int64_t window_;
     std::vector<Progress> progress_;
     CompletionHeap ends_;
-    CompletionHeap starts_;
+    StartQueue starts_;
     std::int64_t now_ = 0;
     std::int64_t solve_at_ = INT64_MAX;  // when the rates are due to be recomputed
     std::uint64_t events_ = 0;

@@ -12,7 +12,7 @@ constexpr double demand_slack = 1e-10;  // relative: sums of caps this close to 
 }  // namespace
 
 MaxMinSolver::MaxMinSolver(std::span<const double> capacities)
-    : network_(capacities), sweeps_(capacities.size()) {}
+    : network_(capacities), sweeps_(capacities.size()), queue_(capacities.size()) {}
 
 double MaxMinSolver::lone_rate(const FlowPath& path) const {
     double rate = infinity;
@@ -51,6 +51,7 @@ MaxMinSolver::FlowIndex MaxMinSolver::create(const FlowPath& path) {
 
 void MaxMinSolver::join(FlowIndex index) {
     const FlowState& flow = flows_[index];
+    network_.prefetch_links(flow.first, flow.count);
     for (std::uint32_t s = flow.first; s < flow.first + flow.count; ++s) {
         network_.link(network_.slot(s).link).demand += weight_of(flow, s) * flow.cap;
         network_.add(index, s);
@@ -60,6 +61,7 @@ void MaxMinSolver::join(FlowIndex index) {
 
 void MaxMinSolver::leave(FlowIndex index) {
     FlowState& flow = flows_[index];
+    network_.prefetch_links(flow.first, flow.count);
     for (std::uint32_t s = flow.first; s < flow.first + flow.count; ++s) {
         const std::uint32_t link_index = network_.slot(s).link;
         LinkState& link = network_.link(link_index);
@@ -95,10 +97,24 @@ void MaxMinSolver::begin_sweep() {
 }
 
 void MaxMinSolver::seed() {
+    std::size_t coupled = 0;
     for (const FlowIndex index : joined_) {
-        flows_[index].sweep = growing_stamp_;
-        watch_cap(index);
+        FlowState& flow = flows_[index];
+        bool is_coupled = false;
+        for (std::uint32_t s = flow.first; s < flow.first + flow.count; ++s) {
+            is_coupled = is_coupled || in_play(network_.link(network_.slot(s).link));
+        }
+        if (is_coupled) {
+            flow.sweep = growing_stamp_;
+            joined_[coupled++] = index;
+        } else {  // nothing on its path can be full: it runs at its cap and nobody notices
+            flow.sweep = growing_stamp_ + 1;
+            flow.rate = flow.cap;
+            changed_.push_back(index);
+        }
     }
+    joined_.resize(coupled);
+    for (const FlowIndex index : joined_) watch_cap(index);
     for (const FlowIndex index : joined_) {
         const FlowState& flow = flows_[index];
         for (std::uint32_t s = flow.first; s < flow.first + flow.count; ++s) {

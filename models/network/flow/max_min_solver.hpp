@@ -79,7 +79,7 @@ private:
         double weight = 0;            // of the growing ones
         double taken_min = infinity;  // clean flows from this rate on count as growing: the link would slow them
         double kept_max = 0;          // no clean flow counted in `fixed` is faster
-        double queued = infinity;     // key of the valid queue entry
+        double queued = infinity;     // key in the queue
         std::uint32_t growing = 0;
         bool settled = false;
     };

@@ -1,5 +1,6 @@
 // The sweep of MaxMinSolver::resolve(): see the head of max_min_solver.hpp.
 #include <algorithm>
+#include <bit>
 #include <cmath>
 
 #include "models/network/flow/max_min_solver.hpp"
@@ -8,6 +9,10 @@ namespace rehearse {
 namespace {
 
 constexpr double tie = 1e-11;  // relative: levels this close are one level
+
+double only_if(bool condition, double value) {
+    return std::bit_cast<double>(std::bit_cast<std::uint64_t>(value) & (0 - static_cast<std::uint64_t>(condition)));
+}
 
 }  // namespace
 
@@ -39,13 +44,14 @@ void MaxMinSolver::count_members(std::uint32_t index) {
     const FlowState* const flows = flows_.data();
     const std::uint32_t stamp = growing_stamp_;
     const double present = present_;
-    for (const Member& member : members) {  // without branches: their outcome cannot be predicted
+    for (const Member& member : members) {  // without branches on the kind of flow: they cannot be predicted
         const FlowState& flow = flows[member.flow];
+        network_.prefetch_slot(member.slot);
         const double w = weight_of(flow, member.slot);
         const bool clean = flow.sweep < stamp;
         const bool grows = (flow.sweep == stamp) | (clean & (flow.limit == index));
-        weight += grows ? w : 0.0;
-        fixed += grows ? 0.0 : w * flow.rate;
+        weight += only_if(grows, w);
+        fixed += only_if(!grows, w * flow.rate);
         growing += grows;
         *faster = {flow.rate, w};
         faster += clean & !grows & (flow.rate > present);
@@ -116,17 +122,13 @@ void MaxMinSolver::stop_capped() {
 void MaxMinSolver::queue_link(std::uint32_t index, double key) {
     if (key >= sweeps_[index].queued) return;  // an earlier entry looks again
     sweeps_[index].queued = key;
-    queue_.push({key, index});
+    queue_.lower({key, index});
 }
 
 void MaxMinSolver::on_top() {
     const auto [key, index] = queue_.top();
     SweepState& state = sweeps_[index];
     LinkState& link = network_.link(index);
-    if (state.settled || state.queued != key) {  // superseded
-        queue_.pop();
-        return;
-    }
     double found = share(index);
     if (found < state.kept_max * (1 - tie) || found > state.taken_min) {
         count_members(index);
@@ -174,6 +176,7 @@ void MaxMinSolver::release(std::uint32_t index) {
 
 // True when another link that is not in doubt holds the flow at its rate.
 bool MaxMinSolver::hold_elsewhere(FlowState& flow, std::uint32_t from) {
+    network_.prefetch_links(flow.first, flow.count);
     for (std::uint32_t s = flow.first; s < flow.first + flow.count; ++s) {
         const std::uint32_t index = network_.slot(s).link;
         const LinkState& link = network_.link(index);
@@ -190,6 +193,7 @@ void MaxMinSolver::grow(FlowIndex index, std::uint32_t from) {
     const std::uint32_t limit_old = flow.limit;
     flow.sweep = growing_stamp_;
     watch_cap(index);
+    network_.prefetch_links(flow.first, flow.count);
     for (std::uint32_t s = flow.first; s < flow.first + flow.count; ++s) {
         const std::uint32_t link_index = network_.slot(s).link;
         const LinkState& link = network_.link(link_index);

@@ -1,0 +1,134 @@
+// The A100 calibration: measured training steps of the vTrain data set, one node and many.
+#include <fmt/format.h>
+
+#include <cmath>
+#include <fstream>
+#include <map>
+#include <memory>
+#include <sstream>
+
+#include "runtime/parallel_for.hpp"
+#include "scenarios/calibration.hpp"
+#include "scenarios/installation.hpp"
+#include "sim/base/fault.hpp"
+#include "scenarios/measured_steps.hpp"
+#include "scenarios/predict.hpp"
+
+namespace rehearse {
+
+namespace {
+
+struct StepRow {
+    double seconds;
+    double weight;  // of its relative error
+    Predictor full;
+    Predictor one_replica;  // data degree 1: the same pipeline at a fraction of the cost, for derivatives
+};
+
+MeasuredStep one_replica_of(MeasuredStep step) {
+    step.global_batch /= step.data;
+    step.gpus /= step.data;
+    step.data = 1;
+    return step;
+}
+
+class StepRows {
+public:
+    explicit StepRows(const std::vector<MeasuredStep>& steps) {
+        const std::string template_path = data_path("scenarios/library/a100_step.yaml").string();
+        for (const MeasuredStep& step : steps) {
+            // Rows across nodes are few and noisy, but a planner cares for them most.
+            const double weight = step.gpus > 8 ? 1.5 : 1.0;
+            rows_.push_back({step.seconds, weight, Predictor(scenario_of(step, template_path)),
+                             Predictor(scenario_of(one_replica_of(step), template_path))});
+        }
+    }
+
+    std::vector<double> residuals(const DeviceProfile& profile) const {
+        return each([&](const StepRow& row) { return row.full.step_seconds(profile, {1}, Fidelity::flow) / row.seconds - 1; });
+    }
+    std::vector<double> derivatives(const DeviceProfile& profile) const {
+        return each([&](const StepRow& row) {
+            return row.one_replica.step_seconds(profile, {1}, Fidelity::ideal) / row.seconds - 1;
+        });
+    }
+
+private:
+    template <class F>
+    std::vector<double> each(const F& error) const {
+        std::vector<double> values(rows_.size());
+        parallel_for(rows_.size(), 0, [&](std::size_t i) { values[i] = rows_[i].weight * error(rows_[i]); });
+        return values;
+    }
+    std::vector<StepRow> rows_;
+};
+
+}  // namespace
+
+A100Data default_a100_data() {
+    const std::string folder = data_folder();
+    return {{folder + "/vtrain_a100_single_node_train.csv", folder + "/vtrain_a100_multi_node_train.csv"},
+            folder + "/a100_nvlink_allreduce_train.csv"};
+}
+
+Calibration a100_calibration(const std::vector<MeasuredStep>& steps) {
+    const auto rows = std::make_shared<StepRows>(steps);
+    Calibration calibration;
+    calibration.profile = "a100-sxm-80g";
+    calibration.data = "vTrain (MICRO'24) measured A100 steps, train halves";
+    calibration.parameters = {
+        {"gemm.efficiency", 0.85, 0.3, 1.0, "share of peak in full waves of tiles"},
+        {"gemm.tail", 0.3, 0.0, 1.0, "share of the last wave that split-K does not recover"},
+        {"gemm.misaligned_efficiency", 0.3, 0.1, 1.0, "rate of an unpadded product, relative"},
+        {"kernel.memory_efficiency", 0.65, 0.25, 1.0, "share of memory bandwidth in element-wise kernels"},
+        {"kernel.overhead", 30e-6, 1e-6, 60e-6, "fixed device time per kernel, s"},
+        {"host.layer_forward", 1.2e-3, 0.2e-3, 3e-3, "host time to issue a layer forward, s"},
+        {"host.layer_backward", 1.5e-3, 0.0, 3e-3, "host time to issue a layer backward, s"},
+        {"host.collective", 10e-6, 0.0, 300e-6, "host time added per tensor collective, s"},
+        {"host.micro_batch", 2.2e-3, 0.0, 8e-3, "host time outside the layers per micro-batch, s"},
+        {"host.exchange", 20e-6, 0.0, 2e-3, "synchronisation after a blocking exchange, s"},
+        {"host.step", 2.4e-3, 0.0, 20e-3, "fixed time of a step, s"},
+        {"nvlink.slowdown", 1.4, 0.8, 3.0, "of a collective between kernels of a real step"},
+        {"network.efficiency", 0.9, 0.2, 0.95, "share of the framed network rate, messages and tensor rings"},
+        {"network.group_efficiency", 0.4, 0.1, 0.95, "share of the framed network rate, gradient all-reduce"},
+    };
+    calibration.options.iterations = 10;
+    calibration.options.cost_tolerance = 2e-3;
+    calibration.residuals = [rows](const DeviceProfile& profile) { return rows->residuals(profile); };
+    calibration.derivatives = [rows](const DeviceProfile& profile) { return rows->derivatives(profile); };
+    return calibration;
+}
+
+std::vector<LocalLink> fit_local_links(const std::string& all_reduce_file) {
+    std::ifstream file(all_reduce_file);
+    if (!file) throw InputError({{{all_reduce_file, 0, 0}, "", "the file cannot be read", "", "set REHEARSE_DATA"}});
+    struct Sums {
+        double xx = 0, xz = 0, zz = 0, x = 0, z = 0;
+    };
+    std::map<std::int64_t, Sums> groups;  // time = 2 latency + z / bus: linear in (latency, 1 / bus), relative errors
+    std::string line;
+    std::getline(file, line);
+    while (std::getline(file, line)) {
+        std::int64_t gpus = 0;
+        double size = 0, time_ns = 0;
+        if (std::sscanf(line.c_str(), "%ld,%lf,%lf", &gpus, &size, &time_ns) != 3 || gpus < 2 || time_ns <= 0) continue;
+        const double t = time_ns * 1e-9, x = 2 / t, z = 2.0 * static_cast<double>(gpus - 1) / static_cast<double>(gpus) * size / t;
+        Sums& s = groups[gpus];
+        s.xx += x * x;
+        s.xz += x * z;
+        s.zz += z * z;
+        s.x += x;
+        s.z += z;
+    }
+    std::vector<LocalLink> links;
+    for (const auto& [gpus, s] : groups) {
+        const double determinant = s.xx * s.zz - s.xz * s.xz;
+        const double latency = (s.x * s.zz - s.z * s.xz) / determinant;
+        const double inverse = (s.z * s.xx - s.x * s.xz) / determinant;
+        links.push_back({gpus, seconds(std::max(latency, 0.0)), Bandwidth{std::llround(8 / inverse)}});
+    }
+    if (links.empty()) throw InputError({{{all_reduce_file, 0, 0}, "", "no usable row", "gpus,size_bytes,time_ns", ""}});
+    return links;
+}
+
+}  // namespace rehearse

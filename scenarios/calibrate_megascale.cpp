@@ -1,0 +1,93 @@
+// The MegaScale calibration: step times of the rows marked `fit`, and the MFU gain of each ablation step.
+#include <algorithm>
+
+#include "models/workload/flops.hpp"
+#include "runtime/parallel_for.hpp"
+#include "scenarios/calibration.hpp"
+#include "scenarios/installation.hpp"
+#include "scenarios/predict.hpp"
+#include "scenarios/published.hpp"
+#include "scenarios/read_scenario.hpp"
+#include "scenarios/validate_scenario.hpp"
+
+namespace rehearse {
+
+namespace {
+
+struct FitRow {
+    PublishedRow published;
+    Predictor predictor;
+};
+
+// MFU of a step time under the paper's conventions.
+double mfu_of(const FitRow& row, double step_s) {
+    const TrainingSpec& training = row.predictor.workload().training;
+    const double tokens = static_cast<double>(training.batch() * training.model.sequence);
+    const double gpus = static_cast<double>(row.predictor.workload().layout.rank_count());
+    return tokens * row.predictor.workload().flops_per_token / (step_s * gpus * 312e12);
+}
+
+class MegascaleRows {
+public:
+    explicit MegascaleRows(const std::vector<std::string>& left_out) {
+        for (PublishedRow& row : read_published(data_path("tests/validation/megascale.yaml").string()).rows) {
+            const bool is_out = std::find(left_out.begin(), left_out.end(), row.scenario) != left_out.end();
+            if (row.use != PublishedUse::fit || is_out) continue;
+            const std::string path = data_path("scenarios/library/" + row.scenario + ".yaml").string();
+            rows_.push_back({row, Predictor(validate(read_scenario(path)))});
+        }
+    }
+
+    // Relative errors of the step times, then twice the error of each published MFU gain between neighbouring rows of
+    // the ablation: the gains say what a single technique is worth, which the absolute times alone leave open.
+    std::vector<double> residuals(const DeviceProfile& profile, const std::vector<std::uint64_t>& seeds,
+                                  Fidelity fidelity) const {
+        std::vector<double> steps(rows_.size());
+        parallel_for(rows_.size(), 0, [&](std::size_t i) {
+            const std::size_t k = rows_.size() - 1 - i;  // the large ones stand last: begin with them
+            steps[k] = rows_[k].predictor.step_seconds(profile, seeds, fidelity);
+        });
+        std::vector<double> residuals;
+        for (std::size_t i = 0; i < rows_.size(); ++i) residuals.push_back(steps[i] / *rows_[i].published.step_s - 1);
+        for (std::size_t i = 1; i < rows_.size(); ++i) {
+            if (!is_ablation(i) || !is_ablation(i - 1)) continue;
+            const double gain = mfu_of(rows_[i], steps[i]) - mfu_of(rows_[i - 1], steps[i - 1]);
+            residuals.push_back(2 * (gain - (*rows_[i].published.mfu - *rows_[i - 1].published.mfu)));
+        }
+        return residuals;
+    }
+
+private:
+    bool is_ablation(std::size_t i) const { return rows_[i].published.scenario.starts_with("megascale_ablation_"); }
+    std::vector<FitRow> rows_;
+};
+
+}  // namespace
+
+Calibration megascale_calibration(const std::vector<std::string>& left_out) {
+    const auto rows = std::make_shared<MegascaleRows>(left_out);
+    Calibration calibration;
+    calibration.profile = "megascale-ampere";
+    calibration.data = "MegaScale (NSDI'24), rows marked fit of tables 2 and 3";
+    calibration.parameters = {
+        {"gemm.efficiency", 0.85, 0.55, 0.98, "share of peak in full waves of tiles"},
+        {"nvlink.groups.8.bus", 130e9 * 8, 80e9 * 8, 235e9 * 8, "bus rate of tensor collectives, bit/s"},
+        {"host.input", 0.14, 0.02, 0.6, "loading a batch when nothing hides it, s"},
+        {"host.step", 0.5, 0.05, 1.0, "fixed host time of a step, s"},
+        {"variation.host_tail_slowdown", 0.13, 0.0, 0.2, "slow-down of the slowest host of the tail"},
+        {"variation.jitter", 0.015, 0.0, 0.1, "mean of a work's exponential delay, relative"},
+    };
+    calibration.options.loss_scale = 0.03;
+    calibration.options.iterations = 5;
+    calibration.options.step = 0.03;
+    calibration.options.cost_tolerance = 5e-3;
+    calibration.residuals = [rows](const DeviceProfile& profile) {
+        return rows->residuals(profile, {1, 2, 3, 4, 5}, Fidelity::flow);
+    };
+    calibration.derivatives = [rows](const DeviceProfile& profile) {
+        return rows->residuals(profile, {1}, Fidelity::ideal);
+    };
+    return calibration;
+}
+
+}  // namespace rehearse

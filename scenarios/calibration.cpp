@@ -1,0 +1,106 @@
+#include "scenarios/calibration.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <fstream>
+
+#include "models/compute/profile_keys.hpp"
+#include "scenarios/installation.hpp"
+#include "sim/base/fault.hpp"
+
+namespace rehearse {
+
+namespace {
+
+void apply(DeviceProfile& profile, const std::vector<FitParameter>& parameters, const std::vector<double>& values) {
+    const std::vector<ProfileEntry> entries = profile_entries(profile);
+    for (std::size_t i = 0; i < parameters.size(); ++i) {
+        if (parameters[i].key == "nvlink.groups.8.bus") {
+            profile.local_links.back().bus = Bandwidth{static_cast<std::int64_t>(values[i])};
+            continue;
+        }
+        const auto at = std::find_if(entries.begin(), entries.end(),
+                                     [&](const ProfileEntry& entry) { return entry.key == parameters[i].key; });
+        REHEARSE_CHECK(at != entries.end(), "no profile number " + parameters[i].key);
+        set_number(*at, values[i]);
+    }
+}
+
+void note(DeviceProfile& profile, const std::string& key, const std::string& source) {
+    const auto at = std::find_if(profile.notes.begin(), profile.notes.end(),
+                                 [&](const ProfileNote& note) { return note.key == key; });
+    if (at == profile.notes.end()) {
+        profile.notes.push_back({key, "", Provenance::fitted, source});
+    } else {
+        at->provenance = Provenance::fitted;
+        at->source = source;
+    }
+}
+
+}  // namespace
+
+CalibrationResult run_calibration(const Calibration& calibration, DeviceProfile start) {
+    const auto with = [&](const auto& function) {
+        return [&, start](const std::vector<double>& values) {
+            DeviceProfile profile = start;
+            apply(profile, calibration.parameters, values);
+            return function(profile);
+        };
+    };
+    CalibrationResult result;
+    result.fit = fit_bounded(calibration.parameters, with(calibration.residuals), with(calibration.derivatives),
+                             calibration.options);
+    result.profile = start;
+    apply(result.profile, calibration.parameters, result.fit.values);
+    for (std::size_t i = 0; i < calibration.parameters.size(); ++i) {
+        const std::string& key = calibration.parameters[i].key;
+        note(result.profile, key == "nvlink.groups.8.bus" ? "nvlink.groups.8" : key,
+             fmt::format("{}; standard error {:.2g}", calibration.data, result.fit.standard_errors[i]));
+    }
+    return result;
+}
+
+int calibrate_command(const CalibrateRequest& request) {
+    const bool is_a100 = request.name == "a100-sxm-80g";
+    if (!is_a100 && request.name != "megascale-ampere") {
+        throw InputError({{{}, "calibrate fit", "no calibration named \"" + request.name + "\"",
+                           "a100-sxm-80g or megascale-ampere", ""}});
+    }
+    const std::string path =
+        request.start.empty() ? data_path("models/compute/profiles/" + request.name + ".yaml").string() : request.start;
+    DeviceProfile start = read_profile(path);
+    Calibration calibration;
+    if (is_a100) {
+        start.local_links = fit_local_links(request.a100.all_reduce_file);
+        for (const LocalLink& link : start.local_links) {
+            note(start, fmt::format("nvlink.groups.{}", link.gpus), "vTrain (MICRO'24) NCCL all-reduce, train half");
+        }
+        std::vector<MeasuredStep> steps;
+        for (const std::string& file : request.a100.step_files) {
+            for (MeasuredStep& step : read_measured_steps(file)) steps.push_back(std::move(step));
+        }
+        calibration = a100_calibration(steps);
+    } else {
+        calibration = megascale_calibration();
+    }
+    const CalibrationResult result = run_calibration(calibration, start);
+    fmt::print("{} on {}: {} parameters, {} residuals, {} full evaluations, cost {:.5g}\n", request.name,
+               calibration.data, calibration.parameters.size(), result.fit.residuals.size(), result.fit.evaluations,
+               result.fit.cost);
+    for (std::size_t i = 0; i < calibration.parameters.size(); ++i) {
+        const FitParameter& p = calibration.parameters[i];
+        fmt::print("  {:34} {:12.5g} +- {:9.3g}   [{:g}, {:g}]  {}\n", p.key, result.fit.values[i],
+                   result.fit.standard_errors[i], p.low, p.high, p.meaning);
+    }
+    if (!request.out.empty()) {
+        std::ofstream file(request.out);
+        file << "# Written by `rehearse calibrate fit " << request.name << "`.\n" << write_profile(result.profile);
+        if (!file) throw InputError({{{request.out, 0, 0}, "", "the file cannot be written", "", "check the folder"}});
+        fmt::print("written: {}\n", request.out);
+    }
+    return 0;
+}
+
+}  // namespace rehearse

@@ -1,0 +1,51 @@
+#include "scenarios/published.hpp"
+
+#include "sim/config/load_config.hpp"
+#include "sim/config/reader.hpp"
+
+namespace rehearse {
+
+namespace {
+
+PublishedRow read_row(Reader row) {
+    PublishedRow published;
+    row.require("scenario");
+    row.read("scenario", published.scenario);
+    row.read("source", published.source);
+    row.read_enum("use", published.use,
+                  {{"none", PublishedUse::none}, {"fit", PublishedUse::fit}, {"predict", PublishedUse::predict}});
+    const auto ratio = [&](const char* key, std::optional<double>& value) {
+        Ratio read;
+        if (!row.has(key)) return;
+        row.read(key, read);
+        value = read.value;
+    };
+    ratio("mfu", published.mfu);
+    ratio("band", published.band);
+    ratio("mfu_band", published.mfu_band);
+    if (row.has("step")) {
+        SimDuration step;
+        row.read("step", step);
+        published.step_s = step.seconds();
+        row.require("source", "a published figure names its source");
+    }
+    row.finish();
+    return published;
+}
+
+}  // namespace
+
+PublishedTable read_published(const std::string& path) {
+    const ConfigNode tree = load_config(path);
+    FaultList faults;
+    Reader root(tree, "", faults);
+    PublishedTable table;
+    root.read("suite", table.suite);
+    root.read("title", table.title);
+    for (Reader& row : root.children("rows")) table.rows.push_back(read_row(row));
+    root.finish();
+    faults.throw_if_any();
+    return table;
+}
+
+}  // namespace rehearse

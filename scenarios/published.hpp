@@ -1,0 +1,37 @@
+// Published tables (tests/validation/*.yaml): rows with their source, what they may be used for and the allowed error.
+//
+//     suite: megascale
+//     title: ...
+//     rows:
+//       - {scenario: megascale_175b_256, step: 32.0 s, mfu: 65.3 %, use: fit, band: 3 %, source: "NSDI'24, table 2"}
+//       - {scenario: megascale_175b_512}        # no figure is held: the prediction is printed alone
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sim/base/units.hpp"
+
+namespace rehearse {
+
+enum class PublishedUse : std::uint8_t { none, fit, predict };
+
+struct PublishedRow {
+    std::string scenario;                  // name of a library scenario
+    std::optional<double> step_s;
+    std::optional<double> mfu;             // fraction
+    PublishedUse use = PublishedUse::none;
+    std::optional<double> band;            // allowed relative error of the step time
+    std::optional<double> mfu_band;        // allowed error of MFU, absolute fraction
+    std::string source;
+};
+
+struct PublishedTable {
+    std::string suite, title;
+    std::vector<PublishedRow> rows;
+};
+
+PublishedTable read_published(const std::string& path);
+
+}  // namespace rehearse

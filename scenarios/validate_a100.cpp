@@ -1,0 +1,140 @@
+#include "scenarios/validate_a100.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "runtime/parallel_for.hpp"
+#include "scenarios/calibration.hpp"
+#include "scenarios/installation.hpp"
+#include "scenarios/predict.hpp"
+#include "scenarios/text_file.hpp"
+#include "sim/trace/table.hpp"
+
+namespace rehearse {
+
+namespace {
+
+// Fold of each group: the largest groups first, each to the fold with the fewest rows so far.
+std::map<std::string, std::size_t> assign_folds(const std::vector<MeasuredStep>& steps, std::size_t folds) {
+    std::map<std::string, std::size_t> sizes;
+    for (const MeasuredStep& step : steps) ++sizes[step.group()];
+    std::vector<std::pair<std::string, std::size_t>> groups(sizes.begin(), sizes.end());
+    std::stable_sort(groups.begin(), groups.end(), [](const auto& a, const auto& b) { return a.second > b.second; });
+    std::vector<std::size_t> rows(folds);
+    std::map<std::string, std::size_t> fold_of;
+    for (const auto& [group, size] : groups) {
+        const auto fold = static_cast<std::size_t>(std::min_element(rows.begin(), rows.end()) - rows.begin());
+        fold_of[group] = fold;
+        rows[fold] += size;
+    }
+    return fold_of;
+}
+
+std::string summary_line(const std::string& what, const std::vector<StepPrediction>& predictions) {
+    const ErrorSummary s = summarise(predictions);
+    return fmt::format("{:44} {:4} rows: MAPE {:.2f} %, median {:.2f} %, p95 {:.2f} %\n", what, predictions.size(),
+                       100 * s.mape, 100 * s.median, 100 * s.p95);
+}
+
+std::string worst_rows(std::vector<StepPrediction> predictions, std::int64_t count) {
+    if (count >= 0) {
+        std::stable_sort(predictions.begin(), predictions.end(), [](const StepPrediction& a, const StepPrediction& b) {
+            return std::abs(a.error()) > std::abs(b.error());
+        });
+        predictions.resize(std::min(predictions.size(), static_cast<std::size_t>(count)));
+    }
+    Table table({"line", "gpus", "hidden", "layers", "batch", "layout", "measured ms", "predicted ms", "error"});
+    for (const StepPrediction& p : predictions) {
+        const MeasuredStep& m = p.measured;
+        table.add({fmt::format("{}", m.line), fmt::format("{}", m.gpus), fmt::format("{}", m.hidden),
+                   fmt::format("{}", m.layers), fmt::format("{}", m.global_batch), m.layout(),
+                   fmt::format("{:.1f}", 1e3 * m.seconds), fmt::format("{:.1f}", 1e3 * p.predicted_s),
+                   fmt::format("{:+.1f} %", 100 * p.error())});
+    }
+    return table.render(TableFormat::text);
+}
+
+nlohmann::ordered_json json_of(const std::string& file, const std::vector<StepPrediction>& predictions) {
+    const ErrorSummary s = summarise(predictions);
+    nlohmann::ordered_json rows = nlohmann::ordered_json::array();
+    for (const StepPrediction& p : predictions) {
+        rows.push_back({{"line", p.measured.line}, {"gpus", p.measured.gpus}, {"layout", p.measured.layout()},
+                        {"measured_s", p.measured.seconds}, {"predicted_s", p.predicted_s}, {"error", p.error()}});
+    }
+    return {{"file", file}, {"rows", predictions.size()}, {"mape", s.mape}, {"median", s.median}, {"p95", s.p95},
+            {"steps", rows}};
+}
+
+}  // namespace
+
+std::vector<StepPrediction> predict_steps(const std::vector<MeasuredStep>& steps, const DeviceProfile& profile) {
+    const std::string template_path = data_path("scenarios/library/a100_step.yaml").string();
+    std::vector<StepPrediction> predictions(steps.size());
+    parallel_for(steps.size(), 0, [&](std::size_t i) {
+        const Predictor predictor(scenario_of(steps[i], template_path));
+        predictions[i] = {steps[i], predictor.step_seconds(profile, {1}, Fidelity::flow)};
+    });
+    return predictions;
+}
+
+ErrorSummary summarise(const std::vector<StepPrediction>& predictions) {
+    std::vector<double> errors;
+    for (const StepPrediction& p : predictions) errors.push_back(std::abs(p.error()));
+    std::sort(errors.begin(), errors.end());
+    ErrorSummary summary;
+    for (const double error : errors) summary.mape += error / static_cast<double>(errors.size());
+    summary.median = median(errors);
+    summary.p95 = errors[std::min(errors.size() - 1, errors.size() * 95 / 100)];
+    return summary;
+}
+
+std::vector<StepPrediction> cross_validate(const std::vector<MeasuredStep>& steps, const std::vector<MeasuredStep>& also,
+                                           const DeviceProfile& start, std::size_t folds) {
+    const std::map<std::string, std::size_t> fold_of = assign_folds(steps, folds);
+    std::vector<StepPrediction> all;
+    for (std::size_t fold = 0; fold < folds; ++fold) {
+        std::vector<MeasuredStep> held, rest = also;
+        for (const MeasuredStep& step : steps) (fold_of.at(step.group()) == fold ? held : rest).push_back(step);
+        if (held.empty()) continue;
+        const CalibrationResult fitted = run_calibration(a100_calibration(rest), start);
+        for (StepPrediction& p : predict_steps(held, fitted.profile)) all.push_back(std::move(p));
+    }
+    return all;
+}
+
+int validate_a100_command(const A100Request& request) {
+    const std::string path =
+        request.profile.empty() ? data_path("models/compute/profiles/a100-sxm-80g.yaml").string() : request.profile;
+    const DeviceProfile profile = read_profile(path);
+    const std::vector<std::string> defaults = default_a100_data().step_files;
+    const std::vector<std::string> files = request.data.empty() ? defaults : std::vector{request.data};
+    nlohmann::ordered_json json = nlohmann::ordered_json::array();
+    fmt::print("measured A100 training steps against {}\n", profile.name);
+    for (const std::string& file : files) {
+        const std::vector<MeasuredStep> steps = read_measured_steps(file);
+        const std::vector<StepPrediction> predictions = predict_steps(steps, profile);
+        fmt::print("\n{}\n{}", file, worst_rows(predictions, request.rows));
+        fmt::print("{}", summary_line("shipped profile", predictions));
+        json.push_back(json_of(file, predictions));
+        if (request.folds < 2) continue;
+        std::vector<MeasuredStep> also;
+        for (const std::string& other : defaults) {
+            if (other == file) continue;
+            for (MeasuredStep& step : read_measured_steps(other)) also.push_back(std::move(step));
+        }
+        const std::vector<StepPrediction> held = cross_validate(steps, also, profile, request.folds);
+        fmt::print("{}", summary_line(fmt::format("fitted without the row's fold ({} folds)", request.folds), held));
+        json.back()["cross_validated"] = {{"folds", request.folds}, {"mape", summarise(held).mape},
+                                          {"median", summarise(held).median}, {"p95", summarise(held).p95}};
+    }
+    if (!request.json_path.empty())
+        write_text(request.json_path, nlohmann::ordered_json{{"schema_version", 1}, {"files", json}}.dump(2) + "\n");
+    return 0;
+}
+
+}  // namespace rehearse

@@ -1,0 +1,66 @@
+#include "tests/scenarios/program.hpp"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <stdexcept>
+
+#include "tests/sim/temporary_folder.hpp"
+
+namespace rehearse {
+
+namespace {
+
+void redirect(int stream, const std::string& path) {
+    const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    if (file >= 0) dup2(file, stream);
+}
+
+}  // namespace
+
+ProgramResult run_rehearse(const std::vector<std::string>& words, const std::filesystem::path& folder, int kill_after_ms) {
+    const TemporaryFolder streams;
+    const std::string out = (streams.path() / "out").string(), err = (streams.path() / "err").string();
+    std::vector<std::string> all{REHEARSE_BINARY};
+    all.insert(all.end(), words.begin(), words.end());
+    std::vector<char*> pointers;
+    for (std::string& word : all) pointers.push_back(word.data());
+    pointers.push_back(nullptr);
+    const pid_t child = fork();
+    if (child < 0) throw std::runtime_error("fork failed");
+    if (child == 0) {
+        redirect(STDOUT_FILENO, out);
+        redirect(STDERR_FILENO, err);
+        if (chdir(folder.c_str()) == 0) execv(pointers[0], pointers.data());
+        _exit(127);
+    }
+    if (kill_after_ms > 0) {
+        usleep(static_cast<useconds_t>(kill_after_ms) * 1000);
+        kill(child, SIGKILL);
+    }
+    int status = 0;
+    waitpid(child, &status, 0);
+    ProgramResult result;
+    result.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+    result.out = slurp(out);
+    result.err = slurp(err);
+    return result;
+}
+
+std::string source_path(const std::string& relative) { return std::string(REHEARSE_SOURCE_DIR) + "/" + relative; }
+
+std::string library_path(const std::string& name) { return source_path("scenarios/library/" + name + ".yaml"); }
+
+std::vector<std::string> library_names() {
+    std::vector<std::string> names;
+    for (const auto& entry : std::filesystem::directory_iterator(source_path("scenarios/library"))) {
+        if (entry.path().extension() == ".yaml") names.push_back(entry.path().stem().string());
+    }
+    std::sort(names.begin(), names.end());
+    return names;
+}
+
+}  // namespace rehearse

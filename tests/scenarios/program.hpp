@@ -1,0 +1,23 @@
+// Runs the real binary and keeps what it said.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace rehearse {
+
+struct ProgramResult {
+    int exit_code = -1;  // 128 + signal when it was ended by one
+    std::string out;
+    std::string err;
+};
+
+// Runs `rehearse words...` in `folder`. kill_after_ms > 0 sends SIGKILL after that time.
+ProgramResult run_rehearse(const std::vector<std::string>& words, const std::filesystem::path& folder, int kill_after_ms = 0);
+
+std::string source_path(const std::string& relative);  // of the source tree
+std::string library_path(const std::string& name);     // "dense_8" -> .../scenarios/library/dense_8.yaml
+std::vector<std::string> library_names();              // sorted
+
+}  // namespace rehearse
