@@ -14,17 +14,26 @@ namespace rehearse {
 
 namespace {
 
+constexpr const char* bus_key = "nvlink.groups.8.bus";  // of the largest group
+
+ProfileEntry find_entry(DeviceProfile& profile, const std::string& key) {
+    for (ProfileEntry& entry : profile_entries(profile)) {
+        if (entry.key == key) return entry;
+    }
+    throw_invariant_broken(__FILE__, __LINE__, "key", "no profile number " + key);
+}
+
+double current(DeviceProfile profile, const std::string& key) {
+    return key == bus_key ? static_cast<double>(profile.local_links.back().bus.value) : get_number(find_entry(profile, key));
+}
+
 void apply(DeviceProfile& profile, const std::vector<FitParameter>& parameters, const std::vector<double>& values) {
-    const std::vector<ProfileEntry> entries = profile_entries(profile);
     for (std::size_t i = 0; i < parameters.size(); ++i) {
-        if (parameters[i].key == "nvlink.groups.8.bus") {
+        if (parameters[i].key == bus_key) {
             profile.local_links.back().bus = Bandwidth{static_cast<std::int64_t>(values[i])};
-            continue;
+        } else {
+            set_number(find_entry(profile, parameters[i].key), values[i]);
         }
-        const auto at = std::find_if(entries.begin(), entries.end(),
-                                     [&](const ProfileEntry& entry) { return entry.key == parameters[i].key; });
-        REHEARSE_CHECK(at != entries.end(), "no profile number " + parameters[i].key);
-        set_number(*at, values[i]);
     }
 }
 
@@ -49,14 +58,16 @@ CalibrationResult run_calibration(const Calibration& calibration, DeviceProfile 
             return function(profile);
         };
     };
+    std::vector<FitParameter> parameters = calibration.parameters;
+    for (FitParameter& parameter : parameters) parameter.start = current(start, parameter.key);
     CalibrationResult result;
-    result.fit = fit_bounded(calibration.parameters, with(calibration.residuals), with(calibration.derivatives),
+    result.fit = fit_bounded(parameters, with(calibration.residuals), with(calibration.derivatives),
                              calibration.options);
     result.profile = start;
     apply(result.profile, calibration.parameters, result.fit.values);
     for (std::size_t i = 0; i < calibration.parameters.size(); ++i) {
         const std::string& key = calibration.parameters[i].key;
-        note(result.profile, key == "nvlink.groups.8.bus" ? "nvlink.groups.8" : key,
+        note(result.profile, key == bus_key ? "nvlink.groups.8" : key,
              fmt::format("{}; standard error {:.2g}", calibration.data, result.fit.standard_errors[i]));
     }
     return result;

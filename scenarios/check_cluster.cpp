@@ -18,10 +18,10 @@ void warn_local_group(const ParallelSpec& parallel, std::int64_t node_gpus, Find
     }
     if (parallel.tensor <= 1) return;
     if (parallel.tensor > node_gpus)
-        findings.warning("training.parallel.tensor",
-                         fmt::format("a tensor group of {} GPUs is larger than the NVLink domain of {}", parallel.tensor,
-                                     node_gpus),
-                         "its collectives cross the NICs");
+        findings.warning(
+            "training.parallel.tensor",
+            fmt::format("a tensor group of {} GPUs is larger than the NVLink domain of {}", parallel.tensor, node_gpus),
+            "its collectives cross the NICs");
     else if (stride > 1 && stride * parallel.tensor > node_gpus)
         findings.warning("job.rank_order", "the ranks of a tensor group do not share a node",
                          "put tensor first to keep them on NVLink");
@@ -55,7 +55,8 @@ void check_cluster(ClusterSpec& cluster, const JobSpec& job, const ParallelSpec&
 
 void check_network(const NetworkSpec& network, Findings& findings) {
     if (network.fidelity == Fidelity::packet)
-        findings.fault("models.network.fidelity", "packet fidelity is not in this version", "ideal or flow", "use flow");
+        findings.fault("models.network.fidelity", "packet fidelity is not in this version", "ideal or flow",
+                       "use flow");
 }
 
 }  // namespace rehearse

@@ -40,13 +40,14 @@ void check_memory(const TrainingSpec& training, const DeviceProfile& profile, Fi
     if (report.total() <= room) return;
     findings.fault(
         "training",
-        fmt::format("a GPU needs {:.1f} GB of {:.1f} GB on pipeline stage {}: weights {:.1f}, gradients {:.1f}, optimizer "
-                    "{:.1f}, activations {:.1f}, workspace {:.1f}",
-                    gigabytes(report.total()), gigabytes(room), report.stage, gigabytes(report.weights),
-                    gigabytes(report.gradients), gigabytes(report.optimizer), gigabytes(report.activations),
-                    gigabytes(report.workspace)),
-        fmt::format("at most {:.1f} GB: {:.1f} GB less {:.1f} GB reserve", gigabytes(room), gigabytes(profile.memory_size),
-                    gigabytes(profile.memory_reserve)),
+        fmt::format(
+            "a GPU needs {:.1f} GB of {:.1f} GB on pipeline stage {}: weights {:.1f}, gradients {:.1f}, optimizer "
+            "{:.1f}, activations {:.1f}, workspace {:.1f}",
+            gigabytes(report.total()), gigabytes(room), report.stage, gigabytes(report.weights),
+            gigabytes(report.gradients), gigabytes(report.optimizer), gigabytes(report.activations),
+            gigabytes(report.workspace)),
+        fmt::format("at most {:.1f} GB: {:.1f} GB less {:.1f} GB reserve", gigabytes(room),
+                    gigabytes(profile.memory_size), gigabytes(profile.memory_reserve)),
         remedy(training, room));
 }
 

@@ -17,29 +17,33 @@ void check_product(ParallelSpec& parallel, std::int64_t gpus, Findings& findings
     const detail::Wide others = detail::Wide{parallel.tensor} * parallel.pipeline * parallel.context;
     if (parallel.data == 0) {
         if (gpus % others != 0 || others > gpus)
-            return findings.fault("training.parallel", fmt::format("tensor {} x pipeline {} x context {} does not divide the "
-                                                                   "{} GPUs of the job", parallel.tensor, parallel.pipeline,
-                                                                   parallel.context, gpus),
+            return findings.fault("training.parallel",
+                                  fmt::format("tensor {} x pipeline {} x context {} does not divide the "
+                                              "{} GPUs of the job",
+                                              parallel.tensor, parallel.pipeline, parallel.context, gpus),
                                   "a product that divides job.gpus", "change a degree or job.gpus");
         parallel.data = static_cast<std::int64_t>(gpus / others);
         return;
     }
     const detail::Wide product = others * parallel.data;
     if (product == gpus) return;
-    const std::string shown = product > INT64_MAX ? "more than 2^63" : fmt::format("{}", static_cast<std::int64_t>(product));
+    const std::string shown =
+        product > INT64_MAX ? "more than 2^63" : fmt::format("{}", static_cast<std::int64_t>(product));
     const bool can_fix = others <= gpus && gpus % others == 0;
     findings.fault("training.parallel",
-                   fmt::format("tensor {} x pipeline {} x data {} x context {} = {} GPUs, the job has {}", parallel.tensor,
-                               parallel.pipeline, parallel.data, parallel.context, shown, gpus),
+                   fmt::format("tensor {} x pipeline {} x data {} x context {} = {} GPUs, the job has {}",
+                               parallel.tensor, parallel.pipeline, parallel.data, parallel.context, shown, gpus),
                    "a product equal to job.gpus",
-                   can_fix ? fmt::format("set data: {}", static_cast<std::int64_t>(gpus / others)) : "change a degree or job.gpus");
+                   can_fix ? fmt::format("set data: {}", static_cast<std::int64_t>(gpus / others))
+                           : "change a degree or job.gpus");
 }
 
 void check_divides(std::string_view key, std::int64_t value, std::string_view divisor_name, std::int64_t divisor,
                    Findings& findings) {
     if (value % divisor == 0) return;
     findings.fault(key, fmt::format("{} is not divisible by {} {}", value, divisor_name, divisor),
-                   fmt::format("a multiple of {}", divisor), fmt::format("for example {}", nearest_multiple(value, divisor)));
+                   fmt::format("a multiple of {}", divisor),
+                   fmt::format("for example {}", nearest_multiple(value, divisor)));
 }
 
 void check_model(const TrainingSpec& training, Findings& findings) {
@@ -63,7 +67,8 @@ void check_model(const TrainingSpec& training, Findings& findings) {
                        fmt::format("a multiple of {}", chunks),
                        fmt::format("for example {} layers, or other stages", nearest_multiple(model.layers, chunks)));
     if (parallel.virtual_stages > 1 && parallel.pipeline == 1)
-        findings.fault("training.parallel.virtual", "virtual stages interleave the stages of a pipeline, there is only one",
+        findings.fault("training.parallel.virtual",
+                       "virtual stages interleave the stages of a pipeline, there is only one",
                        "1, or pipeline above 1");
 }
 
@@ -81,11 +86,12 @@ void check_batch(const TrainingSpec& training, Findings& findings) {
     }
     const std::int64_t m = training.micro_batches();
     if (parallel.virtual_stages > 1 && m % parallel.pipeline != 0)
-        findings.fault("training.batch_global",
-                       fmt::format("{} micro-batches per replica are not a multiple of pipeline {}", m, parallel.pipeline),
-                       "the interleaved schedule takes micro-batches in groups of the pipeline's size",
-                       fmt::format("use a batch of {}, or virtual: 1",
-                                   nearest_multiple(m, parallel.pipeline) * static_cast<std::int64_t>(unit)));
+        findings.fault(
+            "training.batch_global",
+            fmt::format("{} micro-batches per replica are not a multiple of pipeline {}", m, parallel.pipeline),
+            "the interleaved schedule takes micro-batches in groups of the pipeline's size",
+            fmt::format("use a batch of {}, or virtual: 1",
+                        nearest_multiple(m, parallel.pipeline) * static_cast<std::int64_t>(unit)));
     if (detail::Wide{m} * parallel.virtual_stages * parallel.pipeline > passes_max)
         findings.fault("training.batch_global",
                        fmt::format("{} micro-batches x {} chunks x {} stages is more than a simulated step takes", m,

@@ -12,7 +12,8 @@ namespace {
 std::string options_of(const CLI::App& command) {
     std::string words;
     for (const CLI::Option* option : command.get_options()) {
-        for (const std::string& name : option->get_lnames()) words += fmt::format("{}--{}", words.empty() ? "" : " ", name);
+        for (const std::string& name : option->get_lnames())
+            words += fmt::format("{}--{}", words.empty() ? "" : " ", name);
     }
     return words;
 }
@@ -44,8 +45,8 @@ std::string script(const CLI::App& app) {
 
 void add_completion(CLI::App& app, Chosen& chosen) {
     auto shell = std::make_shared<std::string>();
-    CLI::App* command = add_command(app, "completion", "print a completion script for a shell",
-                                    "source <(rehearse completion bash)");
+    CLI::App* command =
+        add_command(app, "completion", "print a completion script for a shell", "source <(rehearse completion bash)");
     command->add_option("shell", *shell, "bash or zsh")->required()->check(CLI::IsMember({"bash", "zsh"}));
     command->callback([shell, &app, &chosen] {
         chosen = [shell, &app] {

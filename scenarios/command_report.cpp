@@ -32,7 +32,8 @@ int spawn_and_wait(std::vector<std::string> words) {
     int status = 0;
     while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
     }
-    if (!WIFEXITED(status)) throw OutputError(fmt::format("{} was ended by signal {}", words.front(), WTERMSIG(status)));
+    if (!WIFEXITED(status))
+        throw OutputError(fmt::format("{} was ended by signal {}", words.front(), WTERMSIG(status)));
     if (WEXITSTATUS(status) == 127) {
         Fault fault;
         fault.place.file = words.front();
@@ -48,9 +49,11 @@ int spawn_and_wait(std::vector<std::string> words) {
 void add_report(CLI::App& app, Chosen& chosen) {
     auto folders = std::make_shared<std::vector<std::string>>();
     auto out = std::make_shared<std::string>();
-    CLI::App* command = add_command(app, "report", "figures and one HTML page from results folders", "rehearse report results/demo");
+    CLI::App* command =
+        add_command(app, "report", "figures and one HTML page from results folders", "rehearse report results/demo");
     command->add_option("folder", *folders, "results folders, or the JSON of rehearse validate")->required();
-    command->add_option("--out", *out, "folder for report.html and its figures (default: DIR/report)")->type_name("DIR");
+    command->add_option("--out", *out, "folder for report.html and its figures (default: DIR/report)")
+        ->type_name("DIR");
     command->callback([folders, out, &chosen] {
         chosen = [folders, out] {
             std::vector<std::string> words{interpreter, data_path("reports/report.py").string()};

@@ -42,21 +42,26 @@ const std::vector<std::pair<std::string, Stage>>& stage_words() {
 
 void add_run(CLI::App& app, Chosen& chosen) {
     auto arguments = std::make_shared<RunArguments>();
-    CLI::App* command = add_command(app, "run", "simulate one training step",
-                                    "rehearse run scenarios/library/megascale_175b_256.yaml --set training.micro_batch=2");
+    CLI::App* command =
+        add_command(app, "run", "simulate one training step",
+                    "rehearse run scenarios/library/megascale_175b_256.yaml --set training.micro_batch=2");
     add_scenario(*command, arguments->scenario);
-    command->add_option("--out", arguments->out, "results folder (default: results/NAME-FINGERPRINT)")->type_name("DIR");
+    command->add_option("--out", arguments->out, "results folder (default: results/NAME-FINGERPRINT)")
+        ->type_name("DIR");
     command->add_option("--fidelity", arguments->fidelity, "network model: ideal or flow")->type_name("WORD");
     command->add_option("--seed", arguments->seed, "replaces the seed of the file")->type_name("N");
     command->add_option("--seeds", arguments->seeds, "run that many seeds; every figure becomes {median, min, max}")
         ->type_name("N")
         ->check(CLI::Range(std::int64_t{1}, std::int64_t{10'000}));
-    command->add_option("--threads", arguments->threads, "seeds that run side by side (0: all cores); results do not depend on it")
+    command
+        ->add_option("--threads", arguments->threads,
+                     "seeds that run side by side (0: all cores); results do not depend on it")
         ->type_name("N")
         ->check(CLI::Range(std::int64_t{0}, std::int64_t{1024}));
     command->add_option("--stop-after", arguments->stop_after, "print the dump of a stage and end")
         ->type_name("STAGE")
-        ->transform(CLI::CheckedTransformer(stage_words()).description("scenario, cluster, workload, placement, timeline, metrics"));
+        ->transform(CLI::CheckedTransformer(stage_words())
+                        .description("scenario, cluster, workload, placement, timeline, metrics"));
     command->add_flag("--quiet", arguments->quiet, "no summary");
     command->callback([arguments, command, &chosen] {
         chosen = [request = request_of(*arguments, *command)] {

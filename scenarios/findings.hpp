@@ -15,15 +15,16 @@ public:
     explicit Findings(const ConfigNode& written) : written_(&written) {}
 
     void fault(std::string_view key, std::string wrong, std::string expected, std::string todo = "") {
-        faults_.add({find_place(*written_, key), std::string(key), std::move(wrong), std::move(expected), std::move(todo)});
+        faults_.add(
+            {find_place(*written_, key), std::string(key), std::move(wrong), std::move(expected), std::move(todo)});
     }
     void fault(Fault found) {
         found.place = find_place(*written_, found.path);
         faults_.add(std::move(found));
     }
     void warning(std::string_view key, std::string wrong, std::string todo = "") {
-        warnings_.push_back("warning: " + to_string(Fault{find_place(*written_, key), std::string(key), std::move(wrong),
-                                                          "", std::move(todo)}));
+        warnings_.push_back("warning: " + to_string(Fault{find_place(*written_, key), std::string(key),
+                                                          std::move(wrong), "", std::move(todo)}));
     }
     bool sound() const { return faults_.empty(); }
     void throw_if_any() const { faults_.throw_if_any(); }

@@ -37,7 +37,8 @@ std::array<double, group_family_count> family_bytes(const Workload& workload) {
                 const GroupCollective& collective = workload.collectives[instruction.index];
                 bytes[family] += verb_passes(collective.verb) * static_cast<double>(collective.bytes.value);
             } else if (instruction.op == Op::send) {
-                bytes[static_cast<std::size_t>(GroupFamily::pipeline)] += static_cast<double>(workload.stage_message.value);
+                bytes[static_cast<std::size_t>(GroupFamily::pipeline)] +=
+                    static_cast<double>(workload.stage_message.value);
             }
         }
     }
@@ -73,7 +74,8 @@ JobTraffic job_traffic(const Workload& workload) {
     return traffic;
 }
 
-Placement place_job(const ValidScenario& scenario, const Workload& workload, const Cluster& cluster, std::uint64_t seed) {
+Placement place_job(const ValidScenario& scenario, const Workload& workload, const Cluster& cluster,
+                    std::uint64_t seed) {
     const ParallelSpec& parallel = scenario.training().parallel;
     const auto& order = parallel.rank_order;
     std::int64_t block = order[0] == Dimension::tensor ? parallel.tensor : 1;

@@ -12,7 +12,9 @@ namespace rehearse {
 // collectives of n members and S bytes move (n - 1) / n S per member, all-reduce twice that.
 JobTraffic job_traffic(const Workload& workload);
 
-// The real scheduler on this job. Ranks of a tensor group stay together in a node where the rank order puts tensor first.
-Placement place_job(const ValidScenario& scenario, const Workload& workload, const Cluster& cluster, std::uint64_t seed);
+// The real scheduler on this job. Ranks of a tensor group stay together in a node where the rank order puts tensor
+// first.
+Placement place_job(const ValidScenario& scenario, const Workload& workload, const Cluster& cluster,
+                    std::uint64_t seed);
 
 }  // namespace rehearse

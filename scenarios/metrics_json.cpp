@@ -33,9 +33,9 @@ Json link_json(const LinkUse& use, const Cluster& cluster) {
 }
 
 Json memory_json(const MemoryReport& memory) {
-    return {{"weights_bytes", memory.weights.value},       {"gradients_bytes", memory.gradients.value},
-            {"optimizer_bytes", memory.optimizer.value},   {"activations_bytes", memory.activations.value},
-            {"workspace_bytes", memory.workspace.value},   {"pipeline_stage", memory.stage}};
+    return {{"weights_bytes", memory.weights.value},     {"gradients_bytes", memory.gradients.value},
+            {"optimizer_bytes", memory.optimizer.value}, {"activations_bytes", memory.activations.value},
+            {"workspace_bytes", memory.workspace.value}, {"pipeline_stage", memory.stage}};
 }
 
 Json bottleneck_json(const BottleneckHints& hints) {
@@ -62,9 +62,11 @@ Json figures(const Metrics& metrics, const Cluster& cluster) {
     json["memory_bytes_per_gpu"] = metrics.memory.total().value;
     json["memory"] = memory_json(metrics.memory);
     for (std::size_t tier = 0; tier < link_tier_count; ++tier)
-        json["network"]["bytes_per_tier"][std::string(name(static_cast<LinkTier>(tier)))] = metrics.bytes_per_tier[tier];
+        json["network"]["bytes_per_tier"][std::string(name(static_cast<LinkTier>(tier)))] =
+            metrics.bytes_per_tier[tier];
     json["network"]["busiest_links"] = Json::array();
-    for (const LinkUse& use : metrics.busiest_links) json["network"]["busiest_links"].push_back(link_json(use, cluster));
+    for (const LinkUse& use : metrics.busiest_links)
+        json["network"]["busiest_links"].push_back(link_json(use, cluster));
     // Neither exists at ideal and flow fidelity: links there lose nothing and queue nothing.
     json["network"]["pauses"] = 0;
     json["network"]["retransmissions"] = 0;
@@ -86,7 +88,8 @@ Json spread(const std::vector<Json>& seeds) {
     }
     if (!first.is_number()) return first;
     std::vector<Json> sorted = seeds;
-    std::sort(sorted.begin(), sorted.end(), [](const Json& a, const Json& b) { return a.get<double>() < b.get<double>(); });
+    std::sort(sorted.begin(), sorted.end(),
+              [](const Json& a, const Json& b) { return a.get<double>() < b.get<double>(); });
     const std::size_t half = sorted.size() / 2;
     const bool odd = sorted.size() % 2 == 1;
     const Json median = odd ? sorted[half] : Json((sorted[half - 1].get<double>() + sorted[half].get<double>()) / 2);
@@ -124,7 +127,8 @@ std::string_view word(Provenance provenance) {
 Json provenance_json(const DeviceProfile& profile) {
     Json notes = Json::array();
     for (const ProfileNote& note : profile.notes)
-        notes.push_back({{"key", note.key}, {"value", note.value}, {"provenance", word(note.provenance)}, {"source", note.source}});
+        notes.push_back(
+            {{"key", note.key}, {"value", note.value}, {"provenance", word(note.provenance)}, {"source", note.source}});
     return notes;
 }
 

@@ -38,12 +38,14 @@ std::string short_help(const CLI::App& app) {
     std::string text = "rehearse: a training run before it touches the cluster\n\n";
     for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; }))
         text += fmt::format("  rehearse {:<11} {}\n", command->get_name(), command->get_description());
-    return text + "\nTry: rehearse run scenarios/library/megascale_175b_12288.yaml\n"
-                  "Each command explains itself with --help.\n";
+    return text +
+           "\nTry: rehearse run scenarios/library/megascale_175b_12288.yaml\n"
+           "Each command explains itself with --help.\n";
 }
 
 int usage_error(const std::string& wrong, const std::string& near) {
-    const std::string hint = near.empty() ? "rehearse --help lists what there is" : fmt::format("did you mean \"{}\"?", near);
+    const std::string hint =
+        near.empty() ? "rehearse --help lists what there is" : fmt::format("did you mean \"{}\"?", near);
     fmt::print(stderr, "rehearse: {}; {}\n", wrong, hint);
     return exit_bad_input;
 }
@@ -63,7 +65,8 @@ int explain(const CLI::App& app, const CLI::ParseError& error) {
     const CLI::App& command = chosen.empty() ? app : *chosen.front();
     // A mistyped option comes first: what else the parser complains about often follows from it.
     const std::vector<std::string> extras = app.remaining(true);
-    const auto option = std::find_if(extras.begin(), extras.end(), [](const std::string& e) { return e.rfind("-", 0) == 0; });
+    const auto option =
+        std::find_if(extras.begin(), extras.end(), [](const std::string& e) { return e.rfind("-", 0) == 0; });
     if (option != extras.end())
         return usage_error(fmt::format("unknown option {}", in_quotes(*option)), nearest_option(command, *option));
     const std::string name = chosen.empty() ? "" : command.get_name() + " ";

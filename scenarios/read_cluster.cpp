@@ -29,7 +29,8 @@ void read_switch(Reader& fabric, FabricSpec& spec) {
         known.emplace_back(candidate.name);
     }
     const std::string near = nearest_word(chip, known);
-    fabric.fault("switch", fmt::format("{} is no switch we know", in_quotes(chip)), fmt::format("{}", fmt::join(known, ", ")),
+    fabric.fault("switch", fmt::format("{} is no switch we know", in_quotes(chip)),
+                 fmt::format("{}", fmt::join(known, ", ")),
                  near.empty() ? "give switch_ports and switch_port_rate" : fmt::format("did you mean \"{}\"?", near));
 }
 

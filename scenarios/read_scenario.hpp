@@ -1,8 +1,9 @@
-// The way in: a scenario file as plain data. Units, ranges and words are checked here, key by key; whether the parts fit
-// together is the business of validate_scenario.hpp.
+// The way in: a scenario file as plain data. Units, ranges and words are checked here, key by key; whether the parts
+// fit together is the business of validate_scenario.hpp.
 //
-// README.md lists every key with its default. A profile name is looked up as NAME.yaml beside the scenario file, then in
-// models/compute/profiles of the installed data; a name with a slash or an ending is a path relative to the scenario.
+// README.md lists every key with its default. A profile name is looked up as NAME.yaml beside the scenario file, then
+// in models/compute/profiles of the installed data; a name with a slash or an ending is a path relative to the
+// scenario.
 #pragma once
 
 #include <string>

@@ -52,8 +52,7 @@ void read_parallel(Reader parallel, ParallelSpec& spec) {
     parallel.read("context", spec.context, count);
     std::int64_t expert = 1;
     parallel.read("expert", expert, count);
-    if (expert != 1)
-        parallel.fault("expert", "expert parallelism is not in this version", "1", "train a dense model");
+    if (expert != 1) parallel.fault("expert", "expert parallelism is not in this version", "1", "train a dense model");
     parallel.read("sequence", spec.sequence);
     parallel.read("zero", spec.zero, {0, 2});
     parallel.finish();
@@ -100,6 +99,7 @@ void read_training(Reader training, TrainingSpec& spec) {
     training.read("micro_batch", spec.micro_batch, count);
     training.read_enum("recompute", spec.recompute, recompute_words);
     training.read("gradient_bytes", spec.gradient_bytes, {2, 4});
+    if (spec.gradient_bytes == 3) training.fault("gradient_bytes", "no number format has 3 bytes", "2 or 4");
     training.read("dropout", spec.dropout);
     read_parallel(training.child("parallel"), spec.parallel);
     read_technique(training.child("technique"), spec.technique);

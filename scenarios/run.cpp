@@ -43,8 +43,8 @@ std::vector<RankId> sampled_ranks(const RankLayout& layout) {
 
 Metrics measure(const Timeline& timeline, const Workload& workload, const Cluster& cluster, const Placement& placement,
                 FlopRate peak) {
-    return measure(StepRecord{timeline.end, timeline.parts, timeline.last_arrivals, timeline.traffic}, workload, cluster,
-                   placement, peak);
+    return measure(StepRecord{timeline.end, timeline.parts, timeline.last_arrivals, timeline.traffic}, workload,
+                   cluster, placement, peak);
 }
 
 // A broken invariant names the command that shows it again.

@@ -1,4 +1,5 @@
-// Scenario: everything that the user says about one rehearsal, as plain data. ValidScenario: the same, proved consistent.
+// Scenario: everything that the user says about one rehearsal, as plain data. ValidScenario: the same, proved
+// consistent.
 #pragma once
 
 #include <cstdint>
@@ -27,18 +28,19 @@ struct ModelsSpec {
 };
 
 struct Scenario {
-    std::string name;           // default: the file's name
+    std::string name;  // default: the file's name
     std::uint64_t seed = 1;
     ClusterSpec cluster;
     JobSpec job;
-    TrainingSpec training;      // rank order, read from job.rank_order, stands in training.parallel;
-                                // parallel.data = 0 means "what the GPUs leave"
+    TrainingSpec training;  // rank order, read from job.rank_order, stands in training.parallel;
+                            // parallel.data = 0 means "what the GPUs leave"
     ModelsSpec models;
-    ConfigNode written;         // what the file said and where: find_place() answers for every key
+    ConfigNode written;  // what the file said and where: find_place() answers for every key
 };
 
-// A scenario whose parts fit together: degrees multiply to the GPUs and divide what they cut, the cluster holds the job,
-// every GPU's memory holds its share, and cluster.hosts and parallel.data are known numbers. Made by validate() alone.
+// A scenario whose parts fit together: degrees multiply to the GPUs and divide what they cut, the cluster holds the
+// job, every GPU's memory holds its share, and cluster.hosts and parallel.data are known numbers. Made by validate()
+// alone.
 class ValidScenario {
 public:
     const std::string& name() const { return scenario_.name; }

@@ -11,7 +11,8 @@ namespace {
 
 std::string bar(double share, int width) {
     const int filled = std::clamp(static_cast<int>(share * width + 0.5), 0, width);
-    return std::string(static_cast<std::size_t>(filled), '#') + std::string(static_cast<std::size_t>(width - filled), '.');
+    return std::string(static_cast<std::size_t>(filled), '#') +
+           std::string(static_cast<std::size_t>(width - filled), '.');
 }
 
 // 1234567 -> "1.23 M".
@@ -26,11 +27,12 @@ std::string short_number(double value, std::string_view unit) {
 }
 
 std::string headline(const Metrics& metrics) {
-    return fmt::format("step time      {:.3f} s\n"
-                       "throughput     {}   ({:.1f} tokens/s per GPU)\n"
-                       "MFU            {:.1f} %   (full attention {:.1f} %)   HFU {:.1f} %\n",
-                       metrics.step_time_s, short_number(metrics.tokens_per_s, "tokens/s"), metrics.tokens_per_s_per_gpu,
-                       100 * metrics.mfu, 100 * metrics.mfu_full_attention, 100 * metrics.hfu);
+    return fmt::format(
+        "step time      {:.3f} s\n"
+        "throughput     {}   ({:.1f} tokens/s per GPU)\n"
+        "MFU            {:.1f} %   (full attention {:.1f} %)   HFU {:.1f} %\n",
+        metrics.step_time_s, short_number(metrics.tokens_per_s, "tokens/s"), metrics.tokens_per_s_per_gpu,
+        100 * metrics.mfu, 100 * metrics.mfu_full_attention, 100 * metrics.hfu);
 }
 
 // The figures above are those of the first seed; this line says how far the seeds lie apart.
@@ -41,16 +43,16 @@ std::string seeds_line(const Rehearsal& rehearsal) {
     std::sort(steps.begin(), steps.end());
     const std::size_t half = steps.size() / 2;
     const double median = steps.size() % 2 == 1 ? steps[half] : (steps[half - 1] + steps[half]) / 2;
-    return fmt::format("{} seeds        median {:.3f} s, {:.3f} to {:.3f} s (this page shows seed {})\n", steps.size(), median,
-                       steps.front(), steps.back(), rehearsal.runs.front().seed);
+    return fmt::format("{} seeds        median {:.3f} s, {:.3f} to {:.3f} s (this page shows seed {})\n", steps.size(),
+                       median, steps.front(), steps.back(), rehearsal.runs.front().seed);
 }
 
 std::string breakdown(const Metrics& metrics) {
     std::string text = "\nwhere the time goes (mean over ranks)\n";
     for (std::size_t part = 0; part < part_count; ++part) {
         const double share = metrics.breakdown_s[part] / metrics.step_time_s;
-        text += fmt::format("  {:<15} {:>8.3f} s  {:>5.1f} %  {}\n", name(static_cast<Part>(part)), metrics.breakdown_s[part],
-                            100 * share, bar(share, 40));
+        text += fmt::format("  {:<15} {:>8.3f} s  {:>5.1f} %  {}\n", name(static_cast<Part>(part)),
+                            metrics.breakdown_s[part], 100 * share, bar(share, 40));
     }
     return text;
 }
@@ -58,7 +60,8 @@ std::string breakdown(const Metrics& metrics) {
 std::string network(const Metrics& metrics, const Cluster& cluster) {
     std::string text = "\nnetwork, bytes per tier:";
     for (std::size_t tier = 1; tier < link_tier_count; ++tier)
-        text += fmt::format("  {} {}", name(static_cast<LinkTier>(tier)), short_number(metrics.bytes_per_tier[tier], "B"));
+        text +=
+            fmt::format("  {} {}", name(static_cast<LinkTier>(tier)), short_number(metrics.bytes_per_tier[tier], "B"));
     text += "\n";
     const std::size_t shown = std::min<std::size_t>(metrics.busiest_links.size(), 3);
     for (std::size_t i = 0; i < shown; ++i) {
@@ -74,15 +77,17 @@ std::string memory(const Rehearsal& rehearsal) {
     const MemoryReport& report = rehearsal.workload.memory;
     const DeviceProfile& profile = rehearsal.scenario.models().profile;
     const auto gb = [](Bytes bytes) { return static_cast<double>(bytes.value) / 1e9; };
-    return fmt::format("\nmemory of the fullest GPU (stage {}): {:.1f} of {:.1f} GB: weights {:.1f}, gradients {:.1f}, optimizer "
-                       "{:.1f}, activations {:.1f}, workspace {:.1f}\n",
-                       report.stage, gb(report.total()), gb(profile.memory_size - profile.memory_reserve), gb(report.weights),
-                       gb(report.gradients), gb(report.optimizer), gb(report.activations), gb(report.workspace));
+    return fmt::format(
+        "\nmemory of the fullest GPU (stage {}): {:.1f} of {:.1f} GB: weights {:.1f}, gradients {:.1f}, optimizer "
+        "{:.1f}, activations {:.1f}, workspace {:.1f}\n",
+        report.stage, gb(report.total()), gb(profile.memory_size - profile.memory_reserve), gb(report.weights),
+        gb(report.gradients), gb(report.optimizer), gb(report.activations), gb(report.workspace));
 }
 
 std::string hints(const BottleneckHints& hints) {
-    std::string text = fmt::format("look first at {}; stage {} computes most ({:.3f} s, mean {:.3f} s)", name(hints.part_largest),
-                                   hints.stage_busiest, hints.stage_busiest_s, hints.stage_mean_s);
+    std::string text =
+        fmt::format("look first at {}; stage {} computes most ({:.3f} s, mean {:.3f} s)", name(hints.part_largest),
+                    hints.stage_busiest, hints.stage_busiest_s, hints.stage_mean_s);
     if (hints.host_last.valid())
         text += fmt::format("; node{} comes last most often ({:.1f} % of late arrivals)", hints.host_last.value,
                             100 * hints.host_last_share);
@@ -111,13 +116,15 @@ std::string summary(const Rehearsal& rehearsal) {
     const DeviceProfile& profile = scenario.models().profile;
     const ParallelSpec& parallel = scenario.training().parallel;
     std::string text = fmt::format(
-        "{}\n{} GPUs, tensor {} x pipeline {} (virtual {}) x data {} x context {}, batch {}, {} network, profile {}\n\n",
-        scenario.name(), scenario.job().gpus, parallel.tensor, parallel.pipeline, parallel.virtual_stages, parallel.data,
-        parallel.context, scenario.training().batch(), word_for(fidelity_words, scenario.models().network.fidelity),
-        profile.name);
+        "{}\n{} GPUs, tensor {} x pipeline {} (virtual {}) x data {} x context {}, batch {}, {} network, profile "
+        "{}\n\n",
+        scenario.name(), scenario.job().gpus, parallel.tensor, parallel.pipeline, parallel.virtual_stages,
+        parallel.data, parallel.context, scenario.training().batch(),
+        word_for(fidelity_words, scenario.models().network.fidelity), profile.name);
     text += headline(metrics) + seeds_line(rehearsal) + breakdown(metrics) + hints(metrics.hints);
     text += network(metrics, rehearsal.cluster) + memory(rehearsal);
-    text += fmt::format("\nfitted: {}\nassumed: {}\n", keys_of(profile, Provenance::fitted), keys_of(profile, Provenance::assumed));
+    text += fmt::format("\nfitted: {}\nassumed: {}\n", keys_of(profile, Provenance::fitted),
+                        keys_of(profile, Provenance::assumed));
     text += fmt::format("seed {}, fingerprint {}\n", rehearsal.runs.front().seed, fingerprint_text(rehearsal));
     return text;
 }

@@ -16,8 +16,8 @@ std::string_view stream_name(SpanStream stream) {
 
 // "F c2 m7": forward of chunk 2 for micro-batch 7. Parts that belong to no pass carry their own name.
 std::string span_name(const Span& span) {
-    const bool of_a_pass = span.part == Part::compute || span.part == Part::tp_exposed || span.part == Part::pp_exposed ||
-                           span.part == Part::bubble;
+    const bool of_a_pass = span.part == Part::compute || span.part == Part::tp_exposed ||
+                           span.part == Part::pp_exposed || span.part == Part::bubble;
     if (!of_a_pass) return std::string(name(span.part));
     return fmt::format("{} c{} m{}", span.phase == Phase::forward ? "F" : "B", span.chunk, span.micro_batch);
 }
@@ -38,8 +38,8 @@ void write_trace(const std::string& path, const Timeline& timeline, const Worklo
             trace.name_thread(rank.value, stream, stream_name(static_cast<SpanStream>(stream)), stream);
     }
     for (const Span& span : timeline.spans)
-        trace.slice({span.rank.value, static_cast<std::int64_t>(span.stream), span_name(span), name(span.part), span.begin,
-                     span.end - span.begin},
+        trace.slice({span.rank.value, static_cast<std::int64_t>(span.stream), span_name(span), name(span.part),
+                     span.begin, span.end - span.begin},
                     {{"phase", span.phase == Phase::forward ? "forward" : "backward"}});
     trace.close();
 }

@@ -37,6 +37,7 @@ struct ValidationSuite {
 struct ValidateRequest {
     std::vector<std::string> names;     // of suites; none = all
     std::string json_path;              // "" = none
+    std::string rows = "all";           // "held": only rows with a published figure (the others take most of the time)
     std::string leave_one_out = "off";  // "on": refit without each ablation row (minutes)
 };
 

@@ -1,4 +1,5 @@
-// The words that scenario files use for every choice: one table for the reader and for the writer of resolved scenarios.
+// The words that scenario files use for every choice: one table for the reader and for the writer of resolved
+// scenarios.
 #pragma once
 
 #include <array>
@@ -20,14 +21,14 @@ using Words = std::initializer_list<std::pair<std::string_view, E>>;
 inline const Words<FabricKind> fabric_kind_words{
     {"clos", FabricKind::clos}, {"rail_only", FabricKind::rail_only}, {"fat_tree", FabricKind::fat_tree}};
 inline const Words<PlacementPolicy> placement_words{{"packed", PlacementPolicy::packed},
-                                                         {"rail_aligned", PlacementPolicy::rail_aligned},
-                                                         {"spread", PlacementPolicy::spread},
-                                                         {"random", PlacementPolicy::random},
-                                                         {"topology_aware", PlacementPolicy::topology_aware}};
+                                                    {"rail_aligned", PlacementPolicy::rail_aligned},
+                                                    {"spread", PlacementPolicy::spread},
+                                                    {"random", PlacementPolicy::random},
+                                                    {"topology_aware", PlacementPolicy::topology_aware}};
 inline const Words<Dimension> dimension_words{{"tensor", Dimension::tensor},
-                                                  {"context", Dimension::context},
-                                                  {"data", Dimension::data},
-                                                  {"pipeline", Dimension::pipeline}};
+                                              {"context", Dimension::context},
+                                              {"data", Dimension::data},
+                                              {"pipeline", Dimension::pipeline}};
 inline const Words<Recompute> recompute_words{
     {"none", Recompute::none}, {"selective", Recompute::selective}, {"full", Recompute::full}};
 inline const Words<OperatorSet> operator_set_words{
@@ -36,18 +37,18 @@ inline const Words<Fidelity> fidelity_words{
     {"ideal", Fidelity::ideal}, {"flow", Fidelity::flow}, {"packet", Fidelity::packet}};
 inline const Words<FlowControl> flow_control_words{{"pfc", FlowControl::pfc}, {"cbfc", FlowControl::cbfc}};
 inline const Words<Framing> framing_words{{"rocev2-ipv4", Framing::rocev2_ipv4},
-                                              {"rocev2-ipv6", Framing::rocev2_ipv6},
-                                              {"oefh", Framing::oefh},
-                                              {"oefh-bth", Framing::oefh_bth},
-                                              {"none", Framing::none}};
+                                          {"rocev2-ipv6", Framing::rocev2_ipv6},
+                                          {"oefh", Framing::oefh},
+                                          {"oefh-bth", Framing::oefh_bth},
+                                          {"none", Framing::none}};
 inline const Words<HashFunction> hash_words{{"crc16", HashFunction::crc16},
-                                                {"crc32", HashFunction::crc32},
-                                                {"xor_fold", HashFunction::xor_fold},
-                                                {"jenkins", HashFunction::jenkins},
-                                                {"d_mod_k", HashFunction::d_mod_k}};
+                                            {"crc32", HashFunction::crc32},
+                                            {"xor_fold", HashFunction::xor_fold},
+                                            {"jenkins", HashFunction::jenkins},
+                                            {"d_mod_k", HashFunction::d_mod_k}};
 inline const Words<HashSeedScope> hash_seed_scope_words{{"per_fabric", HashSeedScope::per_fabric},
-                                                            {"per_role", HashSeedScope::per_role},
-                                                            {"per_switch", HashSeedScope::per_switch}};
+                                                        {"per_role", HashSeedScope::per_role},
+                                                        {"per_switch", HashSeedScope::per_switch}};
 inline const Words<HashWindow> hash_window_words{{"fixed", HashWindow::fixed}, {"per_tier", HashWindow::per_tier}};
 
 // A switch chip by name: what `cluster.fabric.switch` stands for.

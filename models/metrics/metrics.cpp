@@ -38,7 +38,8 @@ void add_links(Metrics& metrics, const LinkTraffic& traffic, const Cluster& clus
         if (traffic.bytes[i] > 0) order.push_back(i);
     }
     const auto busier = [&](std::uint32_t a, std::uint32_t b) {
-        return traffic.busy_seconds[a] != traffic.busy_seconds[b] ? traffic.busy_seconds[a] > traffic.busy_seconds[b] : a < b;
+        return traffic.busy_seconds[a] != traffic.busy_seconds[b] ? traffic.busy_seconds[a] > traffic.busy_seconds[b]
+                                                                  : a < b;
     };
     const std::size_t kept = std::min(order.size(), busiest_links_most);
     std::partial_sort(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(kept), order.end(), busier);
@@ -64,7 +65,8 @@ void find_busiest_stage(BottleneckHints& hints, const StepRecord& step, const Ra
     hints.stage_mean_s = std::accumulate(busy.begin(), busy.end(), 0.0) / static_cast<double>(layout.rank_count());
 }
 
-void find_late_host(BottleneckHints& hints, const StepRecord& step, const Cluster& cluster, const Placement& placement) {
+void find_late_host(BottleneckHints& hints, const StepRecord& step, const Cluster& cluster,
+                    const Placement& placement) {
     std::vector<std::uint64_t> late(cluster.node_count(), 0);
     std::uint64_t all = 0;
     for (std::uint32_t rank = 0; rank < step.last_arrivals.size(); ++rank) {
@@ -77,8 +79,8 @@ void find_late_host(BottleneckHints& hints, const StepRecord& step, const Cluste
     hints.host_last_share = static_cast<double>(*most) / static_cast<double>(all);
 }
 
-BottleneckHints find_hints(const Metrics& metrics, const StepRecord& step, const Workload& workload, const Cluster& cluster,
-                           const Placement& placement) {
+BottleneckHints find_hints(const Metrics& metrics, const StepRecord& step, const Workload& workload,
+                           const Cluster& cluster, const Placement& placement) {
     BottleneckHints hints;
     const auto after_compute = metrics.breakdown_s.begin() + 1;
     static_assert(static_cast<int>(Part::compute) == 0, "the search below leaves out the first part");

@@ -5,7 +5,8 @@
 //     HFU                   the same with the FLOPs that the hardware ran, recomputation included
 //     breakdown             mean over ranks of the time that each part took; adds up to the step time
 //     utilisation of a link time integral of its load / step time
-// model FLOPs count attention over the window; mfu_full_attention counts it over the whole sequence (workload/flops.hpp).
+// model FLOPs count attention over the window; mfu_full_attention counts it over the whole sequence
+// (workload/flops.hpp).
 #pragma once
 
 #include <array>
@@ -36,12 +37,12 @@ struct LinkUse {
 
 // Where to look first.
 struct BottleneckHints {
-    Part part_largest = Part::compute;    // apart from compute itself
-    std::uint32_t stage_busiest = 0;      // pipeline stage with the most compute and optimizer time per rank
+    Part part_largest = Part::compute;  // apart from compute itself
+    std::uint32_t stage_busiest = 0;    // pipeline stage with the most compute and optimizer time per rank
     double stage_busiest_s = 0;
     double stage_mean_s = 0;
-    NodeId host_last;                     // whose ranks came last to collectives most often; invalid when none were late
-    double host_last_share = 0;           // of all late arrivals
+    NodeId host_last;            // whose ranks came last to collectives most often; invalid when none were late
+    double host_last_share = 0;  // of all late arrivals
 };
 
 struct Metrics {
@@ -52,10 +53,10 @@ struct Metrics {
     double mfu_full_attention = 0;
     double hfu = 0;
     double model_flops_per_token = 0;
-    std::array<double, part_count> breakdown_s{};  // by Part
-    MemoryReport memory;                           // of the fullest GPU
+    std::array<double, part_count> breakdown_s{};          // by Part
+    MemoryReport memory;                                   // of the fullest GPU
     std::array<double, link_tier_count> bytes_per_tier{};  // wire bytes, one count per link crossed
-    std::vector<LinkUse> busiest_links;            // at most busiest_links_most, by utilisation
+    std::vector<LinkUse> busiest_links;                    // at most busiest_links_most, by utilisation
     BottleneckHints hints;
 };
 

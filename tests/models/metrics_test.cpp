@@ -2,8 +2,8 @@
 //
 // Two ranks, stages 0 and 1 of one pipeline; the step ends at T = 2 s.
 //     rank 0: compute 1.5 s, bubble 0.5 s;  rank 1: compute 1.0 s, optimizer 0.25 s, bubble 0.75 s
-// Means: compute 1.25, optimizer 0.125, bubble 0.625; sum 2. Batch 4, sequence 16: 64 tokens / 2 s = 32 per second, 16 per
-// GPU. With F model FLOPs per token and peak P, MFU = 16 F / P.
+// Means: compute 1.25, optimizer 0.125, bubble 0.625; sum 2. Batch 4, sequence 16: 64 tokens / 2 s = 32 per second, 16
+// per GPU. With F model FLOPs per token and peak P, MFU = 16 F / P.
 #include "models/metrics/metrics.hpp"
 
 #include <gtest/gtest.h>
@@ -41,13 +41,17 @@ protected:
         spec.hosts = 2;
         return spec;
     }
-    void set(std::size_t rank, Part part, std::int64_t ms) { parts_[rank][static_cast<std::size_t>(part)] = milliseconds(ms); }
+    void set(std::size_t rank, Part part, std::int64_t ms) {
+        parts_[rank][static_cast<std::size_t>(part)] = milliseconds(ms);
+    }
     Metrics measure_step() const {
         const Placement placement({GpuId{0}, GpuId{8}}, cluster_.gpu_count());
-        return measure({SimTime{milliseconds(2000).value}, parts_, last_arrivals_, traffic_}, workload_, cluster_, placement,
-                       FlopRate{1e9});
+        return measure({SimTime{milliseconds(2000).value}, parts_, last_arrivals_, traffic_}, workload_, cluster_,
+                       placement, FlopRate{1e9});
     }
-    double part(const Metrics& metrics, Part which) const { return metrics.breakdown_s[static_cast<std::size_t>(which)]; }
+    double part(const Metrics& metrics, Part which) const {
+        return metrics.breakdown_s[static_cast<std::size_t>(which)];
+    }
 
     Workload workload_;
     Cluster cluster_;

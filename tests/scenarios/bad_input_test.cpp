@@ -13,9 +13,9 @@ using ::testing::HasSubstr;
 
 struct BadInput {
     std::string name;
-    std::string from, to;   // replaced in the small scenario
-    std::string at;         // line and column
-    std::string says;       // part of the message
+    std::string from, to;  // replaced in the small scenario
+    std::string at;        // line and column
+    std::string says;      // part of the message
 };
 
 void PrintTo(const BadInput& bad, std::ostream* out) { *out << bad.name; }
@@ -50,7 +50,8 @@ const BadInput bad_inputs[] = {
     {"degrees_do_not_give_the_gpus", "data: 4", "data: 5", "9:13", "= 20 GPUs, the job has 16"},
     {"layers_not_divisible", "layers: 8", "layers: 9", "6:30", "multiple of 4"},
     {"micro_batch_does_not_divide", "micro_batch: 2", "micro_batch: 3", "7:17", "micro-batches of 3 for 4 replicas"},
-    {"micro_batches_not_a_multiple_of_the_stages", "batch_global: 32", "batch_global: 24", "7:17", "multiple of pipeline 2"},
+    {"micro_batches_not_a_multiple_of_the_stages", "batch_global: 32", "batch_global: 24", "7:17",
+     "multiple of pipeline 2"},
     {"memory_overflow", "layers: 8, hidden: 1024", "layers: 96, hidden: 16384", "6:3", "a GPU needs"},
     {"cluster_too_small", "cluster:", "cluster:\n  hosts: 1", "5:13", "the cluster has 1 hosts"},
     {"not_a_number", "batch_global: 32", "batch_global: .nan", "7:17", "training.batch_global"},

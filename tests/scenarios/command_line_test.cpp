@@ -90,7 +90,8 @@ TEST_F(CommandLineTest, TopoPrintsExportsAndChecks) {
 // 16 ranks in two nodes of eight slots.
 TEST_F(CommandLineTest, PlacePrintsNodesAndAHostfile) {
     EXPECT_THAT(run({"place", "job.yaml"}).out, HasSubstr("node1"));
-    EXPECT_EQ(run({"place", "job.yaml", "--policy", "packed", "--format", "hostfile"}).out, "node0 slots=8\nnode1 slots=8\n");
+    EXPECT_EQ(run({"place", "job.yaml", "--policy", "packed", "--format", "hostfile"}).out,
+              "node0 slots=8\nnode1 slots=8\n");
     const std::string csv = run({"place", "job.yaml", "--format", "csv"}).out;
     EXPECT_EQ(std::count(csv.begin(), csv.end(), '\n'), 17);
 }

@@ -1,5 +1,5 @@
-// The dump of every stage of one small scenario, compared text for text. A change here is a change of behaviour: look at
-// the difference, and if it is meant, run with REHEARSE_UPDATE_GOLDEN=1.
+// The dump of every stage of one small scenario, compared text for text. A change here is a change of behaviour: look
+// at the difference, and if it is meant, run with REHEARSE_UPDATE_GOLDEN=1.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -15,7 +15,8 @@ namespace {
 // Paths of this checkout and figures of this machine and build do not belong in a golden file.
 std::string portable(std::string text, const std::string& stage) {
     const std::string root = source_path("");
-    for (std::size_t at = text.find(root); at != text.npos; at = text.find(root)) text.replace(at, root.size(), "ROOT/");
+    for (std::size_t at = text.find(root); at != text.npos; at = text.find(root))
+        text.replace(at, root.size(), "ROOT/");
     if (stage != "metrics") return text;
     auto json = nlohmann::ordered_json::parse(text);
     for (const char* key : {"wall_s", "peak_rss_bytes", "version", "commit"}) json["run"].erase(key);

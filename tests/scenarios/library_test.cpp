@@ -9,6 +9,7 @@
 #include "scenarios/validate_scenario.hpp"
 #include "sim/config/load_config.hpp"
 #include "tests/scenarios/program.hpp"
+#include "tests/sim/temporary_folder.hpp"
 
 namespace rehearse {
 namespace {
@@ -17,8 +18,10 @@ using Values = std::map<std::string, std::string>;
 
 void flatten(const ConfigNode& node, const std::string& path, Values& values) {
     if (node.kind == ConfigNode::Kind::scalar) values[path] = node.text;
-    for (std::size_t i = 0; i < node.items.size(); ++i) flatten(node.items[i], path + "[" + std::to_string(i) + "]", values);
-    for (const ConfigEntry& entry : node.entries) flatten(entry.value, path.empty() ? entry.key : path + "." + entry.key, values);
+    for (std::size_t i = 0; i < node.items.size(); ++i)
+        flatten(node.items[i], path + "[" + std::to_string(i) + "]", values);
+    for (const ConfigEntry& entry : node.entries)
+        flatten(entry.value, path.empty() ? entry.key : path + "." + entry.key, values);
 }
 
 // Every value of the resolved scenario by its dotted key.
@@ -62,10 +65,11 @@ TEST(Library, NamesAreUnique) {
 
 // MegaScale against its baseline: name and techniques (ZeRO stage 2 is one of them: it belongs to the data overlap).
 TEST(Library, TheTwoSystemsDifferInTechniquesOnly) {
-    for (const std::string size : {"175b_256", "175b_512", "175b_768", "175b_1024", "175b_3072", "175b_6144", "175b_8192",
-                                    "175b_12288", "530b_2240", "530b_4480", "530b_11200"}) {
+    for (const std::string size : {"175b_256", "175b_512", "175b_768", "175b_1024", "175b_3072", "175b_6144",
+                                   "175b_8192", "175b_12288", "530b_2240", "530b_4480", "530b_11200"}) {
         for (const std::string& key : differing_keys(values_of("megascale_" + size), values_of("megatron_" + size))) {
-            const bool allowed = key == "name" || key == "training.parallel.zero" || key.rfind("training.technique.", 0) == 0;
+            const bool allowed =
+                key == "name" || key == "training.parallel.zero" || key.rfind("training.technique.", 0) == 0;
             EXPECT_TRUE(allowed) << size << ": " << key;
         }
     }
@@ -87,15 +91,25 @@ TEST(Library, TheSizesDifferInSizeOnly) {
 
 // m = batch / d: 192, 96, 64, 48 with batch 768 and 128, 64, 48, 32 with batch 6,144; 280 in the weak scaling.
 TEST(Library, MicroBatchesPerReplicaAreThoseOfThePaper) {
-    const std::map<std::string, std::int64_t> expected{{"175b_256", 192}, {"175b_512", 96},   {"175b_768", 64},
-                                                       {"175b_1024", 48}, {"175b_3072", 128}, {"175b_6144", 64},
-                                                       {"175b_8192", 48}, {"175b_12288", 32}, {"175b_98304", 32},
+    const std::map<std::string, std::int64_t> expected{{"175b_256", 192},  {"175b_512", 96},   {"175b_768", 64},
+                                                       {"175b_1024", 48},  {"175b_3072", 128}, {"175b_6144", 64},
+                                                       {"175b_8192", 48},  {"175b_12288", 32}, {"175b_98304", 32},
                                                        {"530b_2240", 280}, {"530b_4480", 280}, {"530b_11200", 280}};
     for (const auto& [size, m] : expected)
         EXPECT_EQ(validate(read_scenario(library_path("megascale_" + size))).training().micro_batches(), m) << size;
 }
 
-// Row n has the techniques of row n - 1 and one more; row 8 is MegaScale but for the batch, row 9 three times the batch.
+// The table of keys in scenarios/README.md names every key that a resolved scenario has.
+TEST(Library, EveryKeyIsDocumented) {
+    const std::string text = slurp(source_path("scenarios/README.md"));
+    for (const auto& [key, value] : values_of("dense_8")) {
+        const std::string name = key.substr(0, key.find('['));
+        EXPECT_NE(text.find("| `" + name + "` |"), text.npos) << name;
+    }
+}
+
+// Row n has the techniques of row n - 1 and one more; row 8 is MegaScale but for the batch, row 9 three times the
+// batch.
 TEST(Library, TheAblationAddsOneTechniquePerRow) {
     const auto row = [](int n) { return values_of("megascale_ablation_" + std::to_string(n)); };
     for (int n = 2; n <= 9; ++n) {

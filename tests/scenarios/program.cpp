@@ -21,7 +21,8 @@ void redirect(int stream, const std::string& path) {
 
 }  // namespace
 
-ProgramResult run_rehearse(const std::vector<std::string>& words, const std::filesystem::path& folder, int kill_after_ms) {
+ProgramResult run_rehearse(const std::vector<std::string>& words, const std::filesystem::path& folder,
+                           int kill_after_ms) {
     const TemporaryFolder streams;
     const std::string out = (streams.path() / "out").string(), err = (streams.path() / "err").string();
     std::vector<std::string> all{REHEARSE_BINARY};

@@ -14,7 +14,8 @@ struct ProgramResult {
 };
 
 // Runs `rehearse words...` in `folder`. kill_after_ms > 0 sends SIGKILL after that time.
-ProgramResult run_rehearse(const std::vector<std::string>& words, const std::filesystem::path& folder, int kill_after_ms = 0);
+ProgramResult run_rehearse(const std::vector<std::string>& words, const std::filesystem::path& folder,
+                           int kill_after_ms = 0);
 
 std::string source_path(const std::string& relative);  // of the source tree
 std::string library_path(const std::string& name);     // "dense_8" -> .../scenarios/library/dense_8.yaml

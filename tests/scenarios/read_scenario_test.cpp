@@ -45,7 +45,8 @@ TEST(ReadScenario, RankOrderPutsContextBesideTensorWhenLeftOut) {
     const auto order = small_scenario().training.parallel.rank_order;
     const std::array expected{Dimension::tensor, Dimension::context, Dimension::data, Dimension::pipeline};
     EXPECT_EQ(order, expected);
-    const auto other = small_scenario({"job.rank_order=[data, context, pipeline, tensor]"}).training.parallel.rank_order;
+    const auto other =
+        small_scenario({"job.rank_order=[data, context, pipeline, tensor]"}).training.parallel.rank_order;
     EXPECT_EQ(other[0], Dimension::data);
     EXPECT_EQ(other[3], Dimension::tensor);
 }
@@ -73,7 +74,9 @@ TEST(ReadScenario, AWindowMayBeOff) {
 // A profile beside the scenario comes before the library's.
 TEST(ReadScenario, FindsAProfileBesideTheScenario) {
     const TemporaryFolder folder;
-    folder.file("mine.yaml", "name: mine\n" "device:\n  peak: {value: 100 TFLOP/s, provenance: assumed, source: test}\n");
+    folder.file("mine.yaml",
+                "name: mine\n"
+                "device:\n  peak: {value: 100 TFLOP/s, provenance: assumed, source: test}\n");
     const std::string path = folder.file("job.yaml", small_yaml + "models: {profile: mine}\n");
     const Scenario scenario = read_scenario(path);
     EXPECT_EQ(scenario.models.profile_path, (folder.path() / "mine.yaml").string());

@@ -31,10 +31,12 @@ protected:
 TEST_F(ResultsTest, HoldsTheNamedFilesAndNothingElse) {
     run({"job.yaml"}, "out");
     std::vector<std::string> names;
-    for (const auto& entry : fs::directory_iterator(folder_.path() / "out")) names.push_back(entry.path().filename().string());
-    EXPECT_THAT(names, ::testing::UnorderedElementsAre("metrics.json", "scenario.resolved.yaml", "placement.csv", "links.csv",
-                                                       "timeline.json.gz", "summary.txt"));
-    EXPECT_THAT(slurp(folder_.path() / "out/links.csv"), ::testing::StartsWith("link,from,to,tier,rate_bps,bytes,utilisation\n"));
+    for (const auto& entry : fs::directory_iterator(folder_.path() / "out"))
+        names.push_back(entry.path().filename().string());
+    EXPECT_THAT(names, ::testing::UnorderedElementsAre("metrics.json", "scenario.resolved.yaml", "placement.csv",
+                                                       "links.csv", "timeline.json.gz", "summary.txt"));
+    EXPECT_THAT(slurp(folder_.path() / "out/links.csv"),
+                ::testing::StartsWith("link,from,to,tier,rate_bps,bytes,utilisation\n"));
 }
 
 // sum of parts = step; tokens/s = batch x sequence / step = 32 x 512 / step; per GPU / 16.
@@ -107,7 +109,8 @@ TEST_F(ResultsTest, AFolderThatIsNoResultsFolderIsLeftAlone) {
 
 // A step of some seconds of wall clock, killed in its midst.
 TEST_F(ResultsTest, AKilledRunLeavesNoFolder) {
-    const std::vector<std::string> words{"run", library_path("megascale_175b_1024"), "--seeds", "50", "--out", "killed"};
+    const std::vector<std::string> words{"run",   library_path("megascale_175b_1024"), "--seeds", "50", "--out",
+                                         "killed"};
     const ProgramResult result = run_rehearse(words, folder_.path(), 300);
     ASSERT_EQ(result.exit_code, 128 + 9) << "the run ended before it could be killed";
     EXPECT_FALSE(fs::exists(folder_.path() / "killed"));

@@ -43,8 +43,9 @@ TEST(ValidateScenario, FillsInWhatFollows) {
 
 TEST(ValidateScenario, TheProductOfDegreesIsShown) {
     const std::string error = error_of({"training.parallel.data=3"});
-    EXPECT_THAT(error, HasSubstr("small.yaml:9:13: training.parallel: tensor 2 x pipeline 2 x data 3 x context 1 = 12 GPUs, "
-                                 "the job has 16"));
+    EXPECT_THAT(error,
+                HasSubstr("small.yaml:9:13: training.parallel: tensor 2 x pipeline 2 x data 3 x context 1 = 12 GPUs, "
+                          "the job has 16"));
     EXPECT_THAT(error, HasSubstr("set data: 4"));
 }
 
@@ -54,19 +55,23 @@ TEST(ValidateScenario, DegreesThatLeaveNoDataParallelism) {
 }
 
 TEST(ValidateScenario, ProductsThatOverflowAreStillFaults) {
-    const std::string error = error_of({"training.parallel={tensor: 1048576, pipeline: 1048576, data: 1048576, context: 1048576}"});
+    const std::string error =
+        error_of({"training.parallel={tensor: 1048576, pipeline: 1048576, data: 1048576, context: 1048576}"});
     EXPECT_THAT(error, HasSubstr("more than 2^63 GPUs"));
 }
 
 TEST(ValidateScenario, LayersAreCutIntoWholeChunks) {
     const std::string error = error_of({"training.model.layers=10"});
-    EXPECT_THAT(error, HasSubstr("training.model.layers: 10 layers cannot be cut into pipeline 2 x virtual 2 = 4 chunks"));
+    EXPECT_THAT(error,
+                HasSubstr("training.model.layers: 10 layers cannot be cut into pipeline 2 x virtual 2 = 4 chunks"));
     EXPECT_THAT(error, HasSubstr("for example 12 layers"));
 }
 
 TEST(ValidateScenario, HeadsHiddenAndSequenceAreDivisible) {
-    EXPECT_THAT(error_of({"training.model.heads=15"}), HasSubstr("training.model.heads: 15 is not divisible by tensor 2"));
-    EXPECT_THAT(error_of({"training.model.heads=12"}), HasSubstr("training.model.hidden: 1024 is not divisible by heads 12"));
+    EXPECT_THAT(error_of({"training.model.heads=15"}),
+                HasSubstr("training.model.heads: 15 is not divisible by tensor 2"));
+    EXPECT_THAT(error_of({"training.model.heads=12"}),
+                HasSubstr("training.model.hidden: 1024 is not divisible by heads 12"));
     EXPECT_THAT(error_of({"training.model.sequence=511", "training.parallel.sequence=on"}),
                 HasSubstr("training.model.sequence: 511 tokens cannot be cut over context 1 x tensor 2"));
     EXPECT_THAT(error_of({"training.parallel.context=2", "training.parallel.data=2", "training.model.sequence=511"}),
@@ -74,8 +79,10 @@ TEST(ValidateScenario, HeadsHiddenAndSequenceAreDivisible) {
 }
 
 TEST(ValidateScenario, TheBatchIsCutIntoMicroBatches) {
-    EXPECT_THAT(error_of({"training.batch_global=30"}),
-                HasSubstr("training.batch_global: a batch of 30 sequences cannot be cut into micro-batches of 2 for 4 replicas"));
+    EXPECT_THAT(
+        error_of({"training.batch_global=30"}),
+        HasSubstr(
+            "training.batch_global: a batch of 30 sequences cannot be cut into micro-batches of 2 for 4 replicas"));
     EXPECT_THAT(error_of({"training.batch_global=4"}), HasSubstr("a batch of 4 sequences"));
     // m = 24 / 8 = 3 is no multiple of p = 2; the next batch that works has m = 4.
     const std::string error = error_of({"training.batch_global=24"});
@@ -86,7 +93,8 @@ TEST(ValidateScenario, TheBatchIsCutIntoMicroBatches) {
 
 TEST(ValidateScenario, TheLambFactorCountsInTheBatch) {
     EXPECT_EQ(error_of({"training.technique.batch_factor=3", "training.parallel.virtual=1"}), "");
-    EXPECT_THAT(error_of({"training.batch_global=20", "training.technique.batch_factor=3"}), HasSubstr("a batch of 60"));
+    EXPECT_THAT(error_of({"training.batch_global=20", "training.technique.batch_factor=3"}),
+                HasSubstr("a batch of 60"));
 }
 
 TEST(ValidateScenario, InterleavingNeedsAPipeline) {
@@ -111,9 +119,11 @@ TEST(ValidateScenario, FabricFaultsCarryTheirPlace) {
     EXPECT_THAT(error, HasSubstr("--set cluster.fabric"));
 }
 
-// 12 h^2 l / (t p) = 12 x 12288^2 x 96 / 4 = 43e9 parameters on a GPU, 87 GB of weights alone. The verdict names the need, the room and the parts.
+// 12 h^2 l / (t p) = 12 x 12288^2 x 96 / 4 = 43e9 parameters on a GPU, 87 GB of weights alone. The verdict names the
+// need, the room and the parts.
 TEST(ValidateScenario, MemoryOverflowIsAVerdict) {
-    const std::string error = error_of({"training.model={layers: 96, hidden: 12288, heads: 96, vocab: 32000, sequence: 512}"});
+    const std::string error =
+        error_of({"training.model={layers: 96, hidden: 12288, heads: 96, vocab: 32000, sequence: 512}"});
     EXPECT_THAT(error, HasSubstr("a GPU needs "));
     EXPECT_THAT(error, HasSubstr("GB of 76.0 GB on pipeline stage"));
     EXPECT_THAT(error, HasSubstr("weights "));
@@ -123,7 +133,8 @@ TEST(ValidateScenario, MemoryOverflowIsAVerdict) {
 // 12 h^2 l / (t p) = 12 x 8192^2 x 32 / 4 = 6.4e9 parameters on a GPU. Optimizer state of 12 B each is 77 GB, too much;
 // sharded over four replicas it is 19 GB, and all fits into 76 GB with 39 GB of weights and gradients.
 TEST(ValidateScenario, MemoryOverflowNamesTheCheapestRemedy) {
-    const std::string error = error_of({"training.model={layers: 32, hidden: 8192, heads: 64, vocab: 32000, sequence: 512}"});
+    const std::string error =
+        error_of({"training.model={layers: 32, hidden: 8192, heads: 64, vocab: 32000, sequence: 512}"});
     EXPECT_THAT(error, HasSubstr("set training.parallel.zero: 1"));
     EXPECT_EQ(error_of({"training.model={layers: 32, hidden: 8192, heads: 64, vocab: 32000, sequence: 512}",
                         "training.parallel.zero=1"}),
@@ -139,14 +150,16 @@ TEST(ValidateScenario, PacketFidelityIsRefused) {
 }
 
 TEST(ValidateScenario, WhatRunsButDeservesAWordIsAWarning) {
-    EXPECT_THAT(warnings_of({"training.technique.window=512"}),
-                HasSubstr("warning: --set training.technique.window: training.technique.window: a window of 512 tokens covers "
-                          "the whole sequence of 512"));
+    EXPECT_THAT(
+        warnings_of({"training.technique.window=512"}),
+        HasSubstr("warning: --set training.technique.window: training.technique.window: a window of 512 tokens covers "
+                  "the whole sequence of 512"));
     EXPECT_THAT(warnings_of({"training.parallel={tensor: 16, pipeline: 1, data: 1}"}),
                 HasSubstr("training.parallel.tensor: a tensor group of 16 GPUs is larger than the NVLink domain of 8"));
     EXPECT_THAT(warnings_of({"job.rank_order=[data, pipeline, tensor]"}), HasSubstr("do not share a node"));
-    EXPECT_THAT(warnings_of({"training.parallel={tensor: 2, pipeline: 1, data: 8}", "training.technique.overlap_pipeline=on"}),
-                HasSubstr("no pipeline communication to hide"));
+    EXPECT_THAT(
+        warnings_of({"training.parallel={tensor: 2, pipeline: 1, data: 8}", "training.technique.overlap_pipeline=on"}),
+        HasSubstr("no pipeline communication to hide"));
 }
 
 }  // namespace

@@ -12,7 +12,7 @@ constexpr double demand_slack = 1e-10;  // relative: sums of caps this close to 
 }  // namespace
 
 MaxMinSolver::MaxMinSolver(std::span<const double> capacities)
-    : network_(capacities), sweeps_(capacities.size()), queue_(capacities.size()) {}
+    : network_(capacities), divisions_(capacities.size()), queue_(capacities.size()) {}
 
 double MaxMinSolver::lone_rate(const FlowPath& path) const {
     double rate = infinity;
@@ -53,7 +53,14 @@ void MaxMinSolver::join(FlowIndex index) {
     const FlowState& flow = flows_[index];
     network_.prefetch_links(flow.first, flow.count);
     for (std::uint32_t s = flow.first; s < flow.first + flow.count; ++s) {
-        network_.link(network_.slot(s).link).demand += weight_of(flow, s) * flow.cap;
+        const std::uint32_t link_index = network_.slot(s).link;
+        LinkState& link = network_.link(link_index);
+        const double weight = weight_of(flow, s);
+        if (in_play(link)) {
+            divisions_[link_index].weight += weight;
+            ++divisions_[link_index].growing;
+        }
+        link.demand += weight * flow.cap;
         network_.add(index, s);
     }
     joined_.push_back(index);
@@ -65,10 +72,21 @@ void MaxMinSolver::leave(FlowIndex index) {
     for (std::uint32_t s = flow.first; s < flow.first + flow.count; ++s) {
         const std::uint32_t link_index = network_.slot(s).link;
         LinkState& link = network_.link(link_index);
-        link.demand -= weight_of(flow, s) * flow.cap;
+        const double weight = weight_of(flow, s);
+        const bool was_in_play = in_play(link);
+        link.demand -= weight * flow.cap;
         network_.remove(s);
         if (link.count == 0) link.demand = 0;  // no rounding is left behind
+        if (!was_in_play) continue;
+        Division& division = divisions_[link_index];
+        if (flow.limit == link_index) {
+            division.weight -= weight;
+            --division.growing;
+        } else {
+            division.fixed -= weight * flow.rate;
+        }
         if (link.level < infinity) relieved_.push_back(link_index);
+        if (!in_play(link)) division.credit = 0;
     }
     flow.rate = 0;
 }

@@ -74,13 +74,17 @@ private:
         std::uint32_t limit = no_link;  // the link that limits it; no_link = its cap
         std::uint32_t sweep = 0;   // 2 x sweep: growing; 2 x sweep + 1: stopped in this sweep; less: clean
     };
-    struct SweepState {               // of a link, valid during one sweep
+    // How a link divides its members. Counted when the link comes into doubt; as long as the link stays in play,
+    // joining, leaving and changing flows keep it up to date, so that it is rarely counted anew.
+    struct Division {
         double fixed = 0;             // load of the members that are not counted in `growing`
-        double weight = 0;            // of the growing ones
+        double weight = 0;            // of the growing ones: growing flows, and those that this link limits
         double taken_min = infinity;  // clean flows from this rate on count as growing: the link would slow them
-        double kept_max = 0;          // no clean flow counted in `fixed` is faster
+        double kept_max = 0;          // no other clean flow is faster
         double queued = infinity;     // key in the queue
         std::uint32_t growing = 0;
+        std::uint16_t credit = 0;     // times that it may be used before rounding errors call for a new count; 0 when
+                                      // the link is not in play
         bool settled = false;
     };
     struct Rate {
@@ -99,7 +103,8 @@ private:
 
     void begin_sweep();
     void seed();
-    void doubt(std::uint32_t link);
+    enum class Count : std::uint8_t { kept, anew };
+    Count doubt(std::uint32_t link);
     void count_members(std::uint32_t link);
     void take_faster(std::uint32_t link);
     void watch_cap(FlowIndex flow);
@@ -113,7 +118,7 @@ private:
     void stop(FlowIndex flow, double rate, std::uint32_t at);
 
     Memberships network_;
-    std::vector<SweepState> sweeps_;  // per link
+    std::vector<Division> divisions_;  // per link
     std::vector<FlowState> flows_;
     std::vector<double> weights_;     // per slot, of the flows whose links differ
     std::vector<FlowIndex> free_flows_;

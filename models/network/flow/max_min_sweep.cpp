@@ -9,6 +9,7 @@ namespace rehearse {
 namespace {
 
 constexpr double tie = 1e-11;  // relative: levels this close are one level
+constexpr std::uint16_t credit_full = 64;
 
 double only_if(bool condition, double value) {
     return std::bit_cast<double>(std::bit_cast<std::uint64_t>(value) & (0 - static_cast<std::uint64_t>(condition)));
@@ -17,20 +18,27 @@ double only_if(bool condition, double value) {
 }  // namespace
 
 double MaxMinSolver::share(std::uint32_t index) const {
-    const SweepState& state = sweeps_[index];
-    if (state.growing == 0) return infinity;
-    return std::max(present_, (network_.link(index).capacity - state.fixed) / state.weight);
+    const Division& division = divisions_[index];
+    if (division.growing == 0) return infinity;
+    return std::max(present_, (network_.link(index).capacity - division.fixed) / division.weight);
 }
 
 double MaxMinSolver::due(std::uint32_t index) const { return std::min(network_.link(index).level, share(index)); }
 
-void MaxMinSolver::doubt(std::uint32_t index) {
+MaxMinSolver::Count MaxMinSolver::doubt(std::uint32_t index) {
     ++links_visited_;
     network_.link(index).sweep = sweep_;
-    sweeps_[index].settled = false;
-    sweeps_[index].queued = infinity;
-    count_members(index);
+    Division& division = divisions_[index];
+    division.settled = false;
+    division.queued = infinity;
+    const Count count = division.credit > 0 ? Count::kept : Count::anew;
+    if (count == Count::kept) {
+        --division.credit;
+    } else {
+        count_members(index);
+    }
     queue_link(index, due(index));
+    return count;
 }
 
 // Divides the members into growing ones and fixed ones. A clean flow that another link limits is fixed, unless this link
@@ -57,38 +65,39 @@ void MaxMinSolver::count_members(std::uint32_t index) {
         faster += clean & !grows & (flow.rate > present);
     }
     faster_count_ = static_cast<std::size_t>(faster - faster_.data());
-    SweepState& state = sweeps_[index];
-    state.fixed = fixed;
-    state.weight = weight;
-    state.growing = growing;
+    Division& division = divisions_[index];
+    division.fixed = fixed;
+    division.weight = weight;
+    division.growing = growing;
+    division.credit = credit_full;
     take_faster(index);
 }
 
 // Finds which of the clean flows in `faster_` the link would slow: the largest set whose rates all exceed the share that
 // results when its members count as growing. Approached from below: the share only rises while the set shrinks.
 void MaxMinSolver::take_faster(std::uint32_t index) {
-    SweepState& state = sweeps_[index];
-    const SweepState own = state;
+    Division& division = divisions_[index];
+    const Division own = division;
     const std::span<const Rate> faster(faster_.data(), faster_count_);
-    state.taken_min = infinity;
-    state.kept_max = 0;
-    for (const Rate& clean : faster) state.kept_max = std::max(state.kept_max, clean.rate);
+    division.taken_min = infinity;
+    division.kept_max = present_;
+    for (const Rate& clean : faster) division.kept_max = std::max(division.kept_max, clean.rate);
     double found = share(index);
     if (own.growing == 0 && own.fixed > network_.link(index).capacity * (1 + tie)) found = present_;
-    while (found < state.kept_max * (1 - tie) || found > state.taken_min) {
-        state.fixed = own.fixed;
-        state.weight = own.weight;
-        state.growing = own.growing;
-        state.kept_max = 0;
-        state.taken_min = infinity;
+    while (found < division.kept_max * (1 - tie) || found > division.taken_min) {
+        division.fixed = own.fixed;
+        division.weight = own.weight;
+        division.growing = own.growing;
+        division.kept_max = present_;
+        division.taken_min = infinity;
         for (const Rate& clean : faster) {
             if (clean.rate > found) {
-                state.fixed -= clean.weight * clean.rate;
-                state.weight += clean.weight;
-                ++state.growing;
-                state.taken_min = std::min(state.taken_min, clean.rate);
+                division.fixed -= clean.weight * clean.rate;
+                division.weight += clean.weight;
+                ++division.growing;
+                division.taken_min = std::min(division.taken_min, clean.rate);
             } else {
-                state.kept_max = std::max(state.kept_max, clean.rate);
+                division.kept_max = std::max(division.kept_max, clean.rate);
             }
         }
         found = share(index);
@@ -120,30 +129,32 @@ void MaxMinSolver::stop_capped() {
 }
 
 void MaxMinSolver::queue_link(std::uint32_t index, double key) {
-    if (key >= sweeps_[index].queued) return;  // an earlier entry looks again
-    sweeps_[index].queued = key;
+    if (key >= divisions_[index].queued) return;  // an earlier entry looks again
+    divisions_[index].queued = key;
     queue_.lower({key, index});
 }
 
 void MaxMinSolver::on_top() {
     const auto [key, index] = queue_.top();
-    SweepState& state = sweeps_[index];
+    Division& division = divisions_[index];
     LinkState& link = network_.link(index);
     double found = share(index);
-    if (found < state.kept_max * (1 - tie) || found > state.taken_min) {
+    if (found < division.kept_max * (1 - tie) || found > division.taken_min) {
         count_members(index);
         found = share(index);
     }
     const double when = std::min(link.level, found);
     if (when > key * (1 + 1e-15) && when < infinity) {  // it rose while it waited
-        state.queued = when;
+        division.queued = when;
         queue_.replace_top({when, index});
         return;
     }
     queue_.pop();
-    state.queued = infinity;
-    if (found == infinity) {  // limits nothing
-        link.level = infinity;
+    division.queued = infinity;
+    if (found == infinity) {  // limits nothing; when it is full all the same, it could take over at its fastest flow
+        link.level = division.fixed >= link.capacity * (1 - tie) ? division.kept_max : infinity;
+        division.taken_min = infinity;
+        if (!in_play(link)) division.credit = 0;
         return;
     }
     present_ = std::max(present_, when);
@@ -156,17 +167,17 @@ void MaxMinSolver::on_top() {
 
 // The link is no longer full at its old level: what it held grows on.
 void MaxMinSolver::release(std::uint32_t index) {
-    SweepState& state = sweeps_[index];
+    Division& division = divisions_[index];
     network_.link(index).level = infinity;
     for (const Member& member : network_.members(network_.link(index))) {
         FlowState& flow = flows_[member.flow];
         if (!is_clean(flow) || flow.limit != index) continue;
         if (hold_elsewhere(flow, index)) {
             const double weight = weight_of(flow, member.slot);
-            state.fixed += weight * flow.rate;
-            state.weight -= weight;
-            --state.growing;
-            state.kept_max = std::max(state.kept_max, flow.rate);
+            division.fixed += weight * flow.rate;
+            division.weight -= weight;
+            --division.growing;
+            division.kept_max = std::max(division.kept_max, flow.rate);
         } else {
             grow(member.flow, index);
         }
@@ -181,8 +192,13 @@ bool MaxMinSolver::hold_elsewhere(FlowState& flow, std::uint32_t from) {
         const std::uint32_t index = network_.slot(s).link;
         const LinkState& link = network_.link(index);
         if (index == from || link.level > flow.rate * (1 + tie)) continue;
-        if (link.sweep == sweep_ && !sweeps_[index].settled) continue;
+        if (link.sweep == sweep_ && !divisions_[index].settled) continue;
         flow.limit = index;
+        Division& division = divisions_[index];
+        const double weight = weight_of(flow, s);
+        division.fixed -= weight * flow.rate;
+        division.weight += weight;
+        ++division.growing;
         return true;
     }
     return false;
@@ -198,19 +214,20 @@ void MaxMinSolver::grow(FlowIndex index, std::uint32_t from) {
         const std::uint32_t link_index = network_.slot(s).link;
         const LinkState& link = network_.link(link_index);
         if (link_index == from || !in_play(link)) continue;
-        if (link.sweep != sweep_) {
-            doubt(link_index);
+        if (link.sweep != sweep_ && doubt(link_index) == Count::anew) continue;
+        Division& division = divisions_[link_index];
+        if (division.settled) {  // rounding noise only
+            division.credit = 0;
             continue;
         }
-        SweepState& state = sweeps_[link_index];
-        if (state.settled || limit_old == link_index || flow.rate >= state.taken_min) continue;
+        if (limit_old == link_index || flow.rate >= division.taken_min) continue;
         const double weight = weight_of(flow, s);
-        state.fixed -= weight * flow.rate;
-        state.weight += weight;
-        ++state.growing;
+        division.fixed -= weight * flow.rate;
+        division.weight += weight;
+        ++division.growing;
         // The division is saved unless the link comes up earlier. Faster flows may count as fixed here, which makes the
         // share too small and the link come up too early; it is counted anew then.
-        if (link.capacity - state.fixed < state.queued * state.weight) queue_link(link_index, due(link_index));
+        if (link.capacity - division.fixed < division.queued * division.weight) queue_link(link_index, due(link_index));
     }
 }
 
@@ -226,13 +243,16 @@ void MaxMinSolver::fill(std::uint32_t index, double share_found) {
     anchor_ = rate;
     const bool unchanged = rate == link.level;
     link.level = rate;
-    sweeps_[index].settled = true;
+    divisions_[index].settled = true;
     for (const Member& member : network_.members(link)) {
         const FlowState& flow = flows_[member.flow];
         const bool own = is_clean(flow) && flow.limit == index;
         const bool faster = is_clean(flow) && flow.rate > rate * (1 + tie);
         if (is_growing(flow) || faster || (own && !unchanged)) stop(member.flow, rate, index);
     }
+    Division& division = divisions_[index];
+    if (division.taken_min <= rate * (1 + tie)) division.credit = 0;  // a flow that counts as taken may not have stopped
+    division.taken_min = infinity;
 }
 
 void MaxMinSolver::stop(FlowIndex index, double rate, std::uint32_t at) {
@@ -252,19 +272,23 @@ void MaxMinSolver::stop(FlowIndex index, double rate, std::uint32_t at) {
         const std::uint32_t link_index = network_.slot(s).link;
         const LinkState& link = network_.link(link_index);
         if (link_index == at) continue;
-        if (link.sweep != sweep_) {  // the flow was clean and slowed down: only a full link notices
-            if (link.level < infinity && !was_growing) doubt(link_index);
+        if (link.sweep != sweep_) {  // the flow was clean and slowed down: only a full link comes into doubt
+            if (was_growing || !in_play(link)) continue;
+            if (link.level < infinity && doubt(link_index) == Count::anew) continue;
+        }
+        Division& division = divisions_[link_index];
+        if (division.settled && link.sweep == sweep_) {
+            if (!was_growing) division.credit = 0;  // rounding noise only
             continue;
         }
-        SweepState& state = sweeps_[link_index];
-        if (state.settled) continue;
         const double weight = weight_of(flow, s);
-        if (was_growing || limit_old == link_index || rate_old >= state.taken_min) {
-            state.weight -= weight;
-            --state.growing;
-            state.fixed += weight * rate;
+        if (was_growing || limit_old == link_index || rate_old >= division.taken_min) {
+            division.weight -= weight;
+            --division.growing;
+            division.fixed += weight * rate;
+            division.kept_max = std::max(division.kept_max, rate);
         } else {
-            state.fixed += weight * (rate - rate_old);
+            division.fixed += weight * (rate - rate_old);
         }
     }
 }
