@@ -64,12 +64,12 @@ Calibration a100_calibration(const std::vector<MeasuredStep>& steps) {
     calibration.parameters = {
         {"gemm.efficiency", 0.85, 0.3, 1.0, "share of peak in full waves of tiles"},
         {"gemm.tail", 0.1, 0.0, 1.0, "share of the last wave that split-K does not recover"},
+        {"gemm.k_overhead", 60, 0, 600, "prologue and epilogue of a tile, in units of K"},
         {"gemm.misaligned_efficiency", 0.3, 0.1, 1.0, "rate of an unpadded product, relative"},
         {"kernel.memory_efficiency", 0.65, 0.25, 1.0, "share of memory bandwidth in element-wise kernels"},
         {"kernel.overhead", 10e-6, 1e-6, 60e-6, "fixed device time per kernel, s"},
         {"host.layer_forward", 1.2e-3, 0.2e-3, 3e-3, "host time to issue a layer forward, s"},
         {"host.layer_backward", 1.5e-3, 0.0, 3e-3, "host time to issue a layer backward, s"},
-        {"host.collective", 10e-6, 0.0, 300e-6, "host time added per tensor collective, s"},
         {"host.micro_batch", 2.2e-3, 0.0, 8e-3, "host time outside the layers per micro-batch, s"},
         {"host.exchange", 20e-6, 0.0, 2e-3, "synchronisation after a blocking exchange, s"},
         {"host.step", 2.4e-3, 0.0, 20e-3, "fixed time of a step, s"},
@@ -77,7 +77,7 @@ Calibration a100_calibration(const std::vector<MeasuredStep>& steps) {
         {"network.efficiency", 0.9, 0.2, 0.95, "share of the framed network rate, messages and tensor rings"},
         {"network.group_efficiency", 0.4, 0.1, 0.95, "share of the framed network rate, gradient all-reduce"},
     };
-    calibration.options.iterations = 10;
+    calibration.options.iterations = 7;
     calibration.options.cost_tolerance = 2e-3;
     calibration.residuals = [rows](const DeviceProfile& profile) { return rows->errors(profile); };
     calibration.derivatives = calibration.residuals;

@@ -80,12 +80,12 @@ Calibration megascale_calibration(const std::vector<std::string>& left_out) {
     calibration.options.loss_scale = 0.03;
     calibration.options.iterations = 5;
     calibration.options.step = 0.03;
-    calibration.options.cost_tolerance = 5e-3;
+    calibration.options.cost_tolerance = 2e-3;
     calibration.residuals = [rows](const DeviceProfile& profile) {
         return rows->residuals(profile, {1, 2, 3, 4, 5}, Fidelity::flow);
     };
     calibration.derivatives = [rows](const DeviceProfile& profile) {
-        return rows->residuals(profile, {1}, Fidelity::ideal);
+        return rows->residuals(profile, {1}, Fidelity::flow);
     };
     return calibration;
 }

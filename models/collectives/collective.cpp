@@ -7,7 +7,8 @@
 namespace rehearse {
 namespace {
 
-// What a pair sends, as multiples: sent = (whole + fraction (n-1)/n) S; steps = per_member (n-1) + per_level log2 n + once.
+// What a pair sends, as multiples: sent = (whole + fraction (n-1)/n) S; steps = per_member (n-1) + per_level log2 n +
+// once.
 struct Row {
     std::int64_t whole = 0;
     std::int64_t fraction = 0;
@@ -19,11 +20,16 @@ struct Row {
 
 Row ring_row(CollectiveKind kind) {
     switch (kind) {
-        case CollectiveKind::all_reduce: return {.fraction = 2, .per_member = 2, .is_present = true};
-        case CollectiveKind::all_gather: return {.fraction = 1, .per_member = 1, .is_present = true};
-        case CollectiveKind::reduce_scatter: return {.fraction = 1, .per_member = 1, .is_present = true};
-        case CollectiveKind::broadcast: return {.whole = 1, .per_member = 1, .is_present = true};
-        case CollectiveKind::all_to_all: break;
+        case CollectiveKind::all_reduce:
+            return {.fraction = 2, .per_member = 2, .is_present = true};
+        case CollectiveKind::all_gather:
+            return {.fraction = 1, .per_member = 1, .is_present = true};
+        case CollectiveKind::reduce_scatter:
+            return {.fraction = 1, .per_member = 1, .is_present = true};
+        case CollectiveKind::broadcast:
+            return {.whole = 1, .per_member = 1, .is_present = true};
+        case CollectiveKind::all_to_all:
+            break;
     }
     return {};
 }
@@ -43,20 +49,28 @@ Row row_of(CollectiveKind kind, CollectiveAlgorithm algorithm) {
 
 std::string_view name(CollectiveKind kind) {
     switch (kind) {
-        case CollectiveKind::all_reduce: return "all_reduce";
-        case CollectiveKind::all_gather: return "all_gather";
-        case CollectiveKind::reduce_scatter: return "reduce_scatter";
-        case CollectiveKind::broadcast: return "broadcast";
-        case CollectiveKind::all_to_all: break;
+        case CollectiveKind::all_reduce:
+            return "all_reduce";
+        case CollectiveKind::all_gather:
+            return "all_gather";
+        case CollectiveKind::reduce_scatter:
+            return "reduce_scatter";
+        case CollectiveKind::broadcast:
+            return "broadcast";
+        case CollectiveKind::all_to_all:
+            break;
     }
     return "all_to_all";
 }
 
 std::string_view name(CollectiveAlgorithm algorithm) {
     switch (algorithm) {
-        case CollectiveAlgorithm::ring: return "ring";
-        case CollectiveAlgorithm::tree: return "tree";
-        case CollectiveAlgorithm::direct: break;
+        case CollectiveAlgorithm::ring:
+            return "ring";
+        case CollectiveAlgorithm::tree:
+            return "tree";
+        case CollectiveAlgorithm::direct:
+            break;
     }
     return "direct";
 }
@@ -88,11 +102,14 @@ Ratio bus_factor(CollectiveKind kind, std::int64_t members) {
     REHEARSE_CHECK(members >= 1, "a collective has members");
     const double part = static_cast<double>(members - 1) / static_cast<double>(members);
     switch (kind) {
-        case CollectiveKind::all_reduce: return {2 * part};
-        case CollectiveKind::broadcast: return {1.0};
+        case CollectiveKind::all_reduce:
+            return {2 * part};
+        case CollectiveKind::broadcast:
+            return {1.0};
         case CollectiveKind::all_gather:
         case CollectiveKind::reduce_scatter:
-        case CollectiveKind::all_to_all: break;
+        case CollectiveKind::all_to_all:
+            break;
     }
     return {part};
 }

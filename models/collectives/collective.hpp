@@ -1,7 +1,8 @@
 // Collective operations: what each algorithm sends, how long it takes on an idle fabric, and how nccl-tests rates it.
 //
-// `size` S is the size that nccl-tests prints: the whole buffer of a rank (all-gather: what it ends with; reduce-scatter
-// and all-to-all: what it starts with). n members, alpha = latency of one hop, B = rate of one member in one direction:
+// `size` S is the size that nccl-tests prints: the whole buffer of a rank (all-gather: what it ends with;
+// reduce-scatter and all-to-all: what it starts with). n members, alpha = latency of one hop, B = rate of one member in
+// one direction:
 //
 //   kind            algorithm  sent per member   steps          time
 //   all_reduce      ring       2 (n-1)/n S       2 (n-1)        steps alpha + sent / B
@@ -12,9 +13,9 @@
 //   all_reduce      tree       2 S               2 ceil(log2 n) same
 //   broadcast       tree       S                 ceil(log2 n)   same
 //
-// Trees are the two complementary binary trees of Sanders, Speck and Traff (Parallel Computing 35, 2009), which NCCL uses:
-// an inner node of one tree is a leaf of the other, each tree carries half of the data in small chunks. Rings: Patarasuk
-// and Yuan (JPDC 69, 2009). The closed forms leave out the filling of the pipeline, S/chunks per hop.
+// Trees are the two complementary binary trees of Sanders, Speck and Traff (Parallel Computing 35, 2009), which NCCL
+// uses: an inner node of one tree is a leaf of the other, each tree carries half of the data in small chunks. Rings:
+// Patarasuk and Yuan (JPDC 69, 2009). The closed forms leave out the filling of the pipeline, S/chunks per hop.
 //
 // Example: ring all-reduce of 1 MiB over 4 members sends 1.5 MiB per member in 6 steps.
 #pragma once

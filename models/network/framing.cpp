@@ -19,11 +19,16 @@ double share(Bytes payload, Bytes overhead) {
 
 HeaderStack header_stack(Framing framing) {
     switch (framing) {
-        case Framing::rocev2_ipv4: return {ethernet + ipv4 + udp + bth + icrc, reth, line};
-        case Framing::rocev2_ipv6: return {ethernet + ipv6 + udp + bth + icrc, reth, line};
-        case Framing::oefh: return {oefh + transaction, Bytes{0}, line};
-        case Framing::oefh_bth: return {oefh + bth + icrc, reth, line};
-        case Framing::none: break;
+        case Framing::rocev2_ipv4:
+            return {ethernet + ipv4 + udp + bth + icrc, reth, line};
+        case Framing::rocev2_ipv6:
+            return {ethernet + ipv6 + udp + bth + icrc, reth, line};
+        case Framing::oefh:
+            return {oefh + transaction, Bytes{0}, line};
+        case Framing::oefh_bth:
+            return {oefh + bth + icrc, reth, line};
+        case Framing::none:
+            break;
     }
     return {Bytes{0}, Bytes{0}, Bytes{0}};
 }

@@ -11,9 +11,12 @@ namespace rehearse {
 std::unique_ptr<NetworkModel> make_network_model(const NetworkSpec& spec, const Cluster& cluster,
                                                  const Router& router) {
     switch (spec.fidelity) {
-        case Fidelity::ideal: return std::make_unique<IdealModel>(cluster, router, spec);
-        case Fidelity::flow: return std::make_unique<FlowModel>(cluster, router, spec);
-        case Fidelity::packet: break;
+        case Fidelity::ideal:
+            return std::make_unique<IdealModel>(cluster, router, spec);
+        case Fidelity::flow:
+            return std::make_unique<FlowModel>(cluster, router, spec);
+        case Fidelity::packet:
+            break;
     }
     Fault fault;
     fault.path = "models.network.fidelity";

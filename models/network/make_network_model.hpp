@@ -12,7 +12,6 @@ namespace rehearse {
 
 // Cluster and router must outlive the model. InputError (models.network.fidelity) for packet fidelity, which this
 // version does not have.
-std::unique_ptr<NetworkModel> make_network_model(const NetworkSpec& spec, const Cluster& cluster,
-                                                 const Router& router);
+std::unique_ptr<NetworkModel> make_network_model(const NetworkSpec& spec, const Cluster& cluster, const Router& router);
 
 }  // namespace rehearse

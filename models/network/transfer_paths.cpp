@@ -51,7 +51,8 @@ TransferPaths::Prepared TransferPaths::prepare(const TransferRequest& request) {
     const double ratio = wire_ratio(request);
     const std::span<const WeightedLink> binding(links_.at(shape.first), shape.binding);
     const double cap = std::min(shape.framed_rate / ratio, shape.plain_rate);
-    Prepared prepared{index, {binding, ratio, cap}, shape.hop_latency * static_cast<std::int64_t>(request.steps), ratio};
+    Prepared prepared{
+        index, {binding, ratio, cap}, shape.hop_latency * static_cast<std::int64_t>(request.steps), ratio};
     if (shape.framed == 0) {
         prepared.binding.scale = 1.0;
     } else if (shape.framed < shape.binding) {

@@ -51,17 +51,17 @@ public:
     void add_carried(PathIndex index, double payload, double wire_ratio, std::vector<double>& bytes) const;
 
 private:
-    struct Shape {                      // links [first, first + all): framed ones, then other binding ones, then the rest
+    struct Shape {  // links [first, first + all): framed ones, then other binding ones, then the rest
         std::uint32_t first = 0;
         std::uint32_t framed = 0;
         std::uint32_t binding = 0;
         std::uint32_t all = 0;
-        SimDuration hop_latency;        // of the slowest hop
-        double framed_rate = 0;         // min over the framed links of capacity / weight
-        double plain_rate = 0;          // over the other binding ones
-        double payload = 0;             // moved by ended transfers
-        double wire = 0;                // payload x wire ratio
-        bool is_shared = false;         // has a group_key
+        SimDuration hop_latency;  // of the slowest hop
+        double framed_rate = 0;   // min over the framed links of capacity / weight
+        double plain_rate = 0;    // over the other binding ones
+        double payload = 0;       // moved by ended transfers
+        double wire = 0;          // payload x wire ratio
+        bool is_shared = false;   // has a group_key
     };
 
     std::vector<bool> followers() const;
@@ -78,14 +78,14 @@ private:
     Framing framing_;
     Bytes mtu_;
     std::vector<double> capacities_;
-    std::vector<bool> follows_;              // per link: never binding
-    KeyTable known_;                         // group_key -> shape
+    std::vector<bool> follows_;  // per link: never binding
+    KeyTable known_;             // group_key -> shape
     std::vector<Shape> shapes_;
     std::vector<PathIndex> free_shapes_;
     RunPool<WeightedLink> links_;
-    std::vector<WeightedLink> collected_;    // scratch
-    std::vector<WeightedLink> mixed_;        // scratch: the binding links of a transfer that has framed and plain ones
-    std::vector<double> carried_alone_;      // by ended transfers without a group_key
+    std::vector<WeightedLink> collected_;  // scratch
+    std::vector<WeightedLink> mixed_;      // scratch: the binding links of a transfer that has framed and plain ones
+    std::vector<double> carried_alone_;    // by ended transfers without a group_key
 };
 
 }  // namespace rehearse

@@ -28,7 +28,7 @@ struct Case {
     std::uint32_t members;  // all-to-all
     double bytes;
     bool is_jittered;
-    bool is_quick;          // the peer takes less than a minute
+    bool is_quick;  // the peer takes less than a minute
 };
 
 const Case cases[] = {

@@ -1,5 +1,5 @@
-// The flows of fat_tree_flows.hpp in SimGrid (S4U host-to-host communications). A separate program, because SimGrid keeps
-// its state in globals.
+// The flows of fat_tree_flows.hpp in SimGrid (S4U host-to-host communications). A separate program, because SimGrid
+// keeps its state in globals.
 //
 //   simgrid_peer perm|a2a HALF PODS BYTES MEMBERS JITTER   (JITTER 0 or 1)
 // prints: CPU seconds to build, CPU seconds from the first send to the end, simulated end, mean completion time.

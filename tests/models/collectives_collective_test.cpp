@@ -64,7 +64,8 @@ TEST(Collective, BandwidthsAsNcclTestsDefinesThem) {
 TEST(Collective, IdleRingHasBusBandwidthOfItsLinks) {
     for (const Kind kind : {Kind::all_reduce, Kind::all_gather, Kind::reduce_scatter, Kind::broadcast}) {
         const Bytes size{std::int64_t{8} << 30};
-        const SimDuration time = collective_time(kind, Algorithm::ring, 8, size, SimDuration{0}, gigabits_per_second(200));
+        const SimDuration time =
+            collective_time(kind, Algorithm::ring, 8, size, SimDuration{0}, gigabits_per_second(200));
         EXPECT_NEAR(bus_bandwidth(kind, 8, size, time) / 25e9, 1, 1e-9) << name(kind);
     }
 }
@@ -97,8 +98,8 @@ TEST(Collective, RingThroughTheFlowModelIsTheClosedForm) {
     const Bytes message{volume.sent_per_member.value / volume.steps};
     const double ratio =
         static_cast<double>(wire_bytes(spec.framing, message, spec.mtu).value) / static_cast<double>(message.value);
-    const SimDuration plain = collective_time(Kind::all_reduce, Algorithm::ring, 8, size, SimDuration{0},
-                                              gigabits_per_second(200));
+    const SimDuration plain =
+        collective_time(Kind::all_reduce, Algorithm::ring, 8, size, SimDuration{0}, gigabits_per_second(200));
     const SimDuration expected = alpha * 14 + plain * Ratio{ratio};
     ASSERT_EQ(done.size(), 1U);
     EXPECT_NEAR(static_cast<double>(done[0].at.value), static_cast<double>(expected.value), 10);

@@ -75,8 +75,8 @@ TEST(FlowNetwork, LoneFlow) {
     EXPECT_EQ(simulate(tree, {{0, 4, 1e9}}), (std::vector<std::int64_t>{20'002'000'000}));
 }
 
-// Two flows a (1e6 B) and b (2e6 B) into one host from the same distance share 50e9 B/s: a ends after 2e6 / 50e9 = 40 us,
-// b after 3e6 / 50e9 = 60 us, plus 1 us of latency. A flow without bytes ends when it begins.
+// Two flows a (1e6 B) and b (2e6 B) into one host from the same distance share 50e9 B/s: a ends after 2e6 / 50e9 = 40
+// us, b after 3e6 / 50e9 = 60 us, plus 1 us of latency. A flow without bytes ends when it begins.
 TEST(FlowNetwork, SharedLinkIsReleased) {
     const FatTree tree{4, 4};
     const std::vector<std::int64_t> times = simulate(tree, {{1, 0, 1e6}, {2, 0, 2e6}, {3, 0, 0}});
@@ -133,8 +133,8 @@ std::vector<HostFlow> random_flows(std::uint32_t hosts, std::uint32_t count, std
     return flows;
 }
 
-// Time is size / rate plus latency: sizes x 2, or all rates / 2, double each flow's time but for its latency (rounded up
-// to a picosecond; ends of other flows may shift by as much).
+// Time is size / rate plus latency: sizes x 2, or all rates / 2, double each flow's time but for its latency (rounded
+// up to a picosecond; ends of other flows may shift by as much).
 TEST(FlowNetwork, TimeScalesWithSizeAndRate) {
     const FatTree tree{4, 4};
     for (std::uint64_t seed = 1; seed <= 5; ++seed) {
@@ -204,8 +204,7 @@ TEST(FlowNetwork, RatesFitTheLinksAtAllTimes) {
 TEST(FlowNetwork, CoalescingIsCloseToExact) {
     const auto flows = bench::jittered(bench::permutation(1024, 1e9, 1));
     const bench::FlowTimes exact = bench::summarise(simulate({8, 16}, flows));
-    const bench::FlowTimes near =
-        bench::summarise(simulate({8, 16}, flows, bench::link_rate, microseconds(5)));
+    const bench::FlowTimes near = bench::summarise(simulate({8, 16}, flows, bench::link_rate, microseconds(5)));
     EXPECT_NEAR(near.mean / exact.mean, 1, 5e-4);
     EXPECT_GE(near.mean, exact.mean);
     EXPECT_NEAR(near.max / exact.max, 1, 5e-4);

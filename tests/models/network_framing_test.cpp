@@ -12,9 +12,9 @@ namespace {
 struct Row {
     const char* name;
     Framing framing;
-    bool first;                    // the packet carries RETH
-    std::int64_t headers;          // bytes, ICRC included
-    std::array<double, 5> percent; // payload 256, 512, 1024, 2048, 4096
+    bool first;                     // the packet carries RETH
+    std::int64_t headers;           // bytes, ICRC included
+    std::array<double, 5> percent;  // payload 256, 512, 1024, 2048, 4096
 };
 
 const Row rows[] = {

@@ -53,11 +53,11 @@ struct Case {
     const char* name;
     std::uint32_t links;
     std::uint32_t hops_max;
-    bool equal_capacities;  // many ties
+    bool equal_capacities;  // few distinct capacities, caps and weights: many ties
     bool weights;
-    double capped;          // fraction of flows with a cap of their own
-    std::uint32_t batch;    // changes between two solves, at most
-    std::uint32_t flows;    // aimed at
+    double capped;        // fraction of flows with a cap of their own
+    std::uint32_t batch;  // changes between two solves, at most
+    std::uint32_t flows;  // aimed at
 };
 
 class MaxMinProperty : public ::testing::TestWithParam<std::tuple<Case, int>> {};
@@ -66,7 +66,7 @@ class World {
 public:
     World(const Case& setting, std::uint64_t seed) : setting_(setting), draw_(seed, "max_min_property") {
         for (std::uint32_t l = 0; l < setting.links; ++l) {
-            capacities_.push_back(setting.equal_capacities ? 8.0 : 1.0 + 99.0 * next());
+            capacities_.push_back(setting.equal_capacities ? 1.0 + below(3) : 1.0 + 99.0 * next());
         }
         solver_ = std::make_unique<MaxMinSolver>(capacities_);
     }
@@ -106,10 +106,12 @@ private:
         std::set<std::uint32_t> used;
         for (std::uint32_t h = 0, n = 1 + below(setting_.hops_max); h < n; ++h) used.insert(below(setting_.links));
         for (const std::uint32_t link : used) {
-            flow.links.push_back({LinkId{link}, setting_.weights ? 0.05 + 2 * next() : 1.0});
+            const double weight = setting_.equal_capacities ? 0.5 * (1 + below(3)) : 0.05 + 2 * next();
+            flow.links.push_back({LinkId{link}, setting_.weights ? weight : 1.0});
         }
-        if (next() < setting_.capped) flow.cap = setting_.equal_capacities ? 1.0 : 20 * next() + 0.01;
-        const std::uint32_t index = solver_->create({flow.links, 1.0, std::min(flow.cap, solver_->lone_rate({flow.links}))});
+        if (next() < setting_.capped) flow.cap = setting_.equal_capacities ? 0.25 * (1 + below(4)) : 20 * next() + 0.01;
+        const std::uint32_t index =
+            solver_->create({flow.links, 1.0, std::min(flow.cap, solver_->lone_rate({flow.links}))});
         solver_->join(index);
         fresh_.insert(index);
         active_.emplace_back(index, flow);
@@ -133,17 +135,17 @@ TEST_P(MaxMinProperty, EqualsReferenceAfterEveryChange) {
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    Random, MaxMinProperty,
-    ::testing::Combine(::testing::Values(Case{"few links", 4, 4, false, false, 0.2, 1, 12},
-                                         Case{"ties", 12, 4, true, false, 0.2, 2, 30},
-                                         Case{"weights", 20, 5, false, true, 0.3, 1, 40},
-                                         Case{"tied weights", 20, 5, true, true, 0.0, 3, 40},
-                                         Case{"batches", 30, 6, false, false, 0.1, 20, 60},
-                                         Case{"sparse", 60, 3, false, false, 0.1, 1, 60},
-                                         Case{"long", 60, 30, false, true, 0.1, 2, 40},
-                                         Case{"crowded", 6, 2, true, false, 0.1, 2, 100}),
-                       ::testing::Range(1, 9)));
+INSTANTIATE_TEST_SUITE_P(Random, MaxMinProperty,
+                         ::testing::Combine(::testing::Values(Case{"few links", 4, 4, false, false, 0.2, 1, 12},
+                                                              Case{"ties", 12, 4, true, false, 0.2, 2, 30},
+                                                              Case{"weights", 20, 5, false, true, 0.3, 1, 40},
+                                                              Case{"tied weights", 20, 5, true, true, 0.0, 3, 40},
+                                                              Case{"tied caps", 30, 4, true, true, 0.5, 1, 60},
+                                                              Case{"batches", 30, 6, false, false, 0.1, 20, 60},
+                                                              Case{"sparse", 60, 3, false, false, 0.1, 1, 60},
+                                                              Case{"long", 60, 30, false, true, 0.1, 2, 40},
+                                                              Case{"crowded", 6, 2, true, false, 0.1, 2, 100}),
+                                            ::testing::Range(1, 13)));
 
 }  // namespace
 }  // namespace rehearse

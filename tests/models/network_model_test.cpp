@@ -141,8 +141,8 @@ TEST(FlowModel, TrafficIsConserved) {
         const LinkTraffic& traffic = model.traffic();
         for (std::uint32_t l = 0; l < expected.size(); ++l) {
             ASSERT_NEAR(traffic.bytes[l], expected[l], 1e-9 * expected[l] + 1e-6) << l;
-            ASSERT_NEAR(traffic.busy_seconds[l], traffic.bytes[l] / fabric.cluster.link(LinkId{l}).rate.bytes_per_second(),
-                        1e-12);
+            ASSERT_NEAR(traffic.busy_seconds[l],
+                        traffic.bytes[l] / fabric.cluster.link(LinkId{l}).rate.bytes_per_second(), 1e-12);
         }
     }
 }
@@ -158,8 +158,8 @@ TEST(FlowModel, TrafficOfAFlowUnderWay) {
     EXPECT_NEAR(carried, 6 * 25e6, 1);  // half on each of six links
 }
 
-// A ring of all 4 hosts of one edge-pair on a k = 4 tree, S bytes per member in n - 1 = 3 steps: every host link is used
-// once, so the ring drains at B; latency 3 x the slowest hop (4 links within the pod, 2 us).
+// A ring of all 4 hosts of one edge-pair on a k = 4 tree, S bytes per member in n - 1 = 3 steps: every host link is
+// used once, so the ring drains at B; latency 3 x the slowest hop (4 links within the pod, 2 us).
 TEST(FlowModel, RingOnAnIdleFabric) {
     const Fabric fabric(fat_tree(4));
     FlowModel model(fabric.cluster, fabric.router, plain());

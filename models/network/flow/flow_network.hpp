@@ -1,7 +1,7 @@
 // FlowNetwork: the fluid network in time. Flows begin, share the links max-min fairly, drain and end.
 //
-// Between two changes every rate is constant, so the state is only touched at the changes: a flow holds what was left at
-// its last change of rate, r(t) = r(t0) - x (t - t0), and ends at t0 + r(t0) / x, rounded up to the next picosecond.
+// Between two changes every rate is constant, so the state is only touched at the changes: a flow holds what was left
+// at its last change of rate, r(t) = r(t0) - x (t - t0), and ends at t0 + r(t0) / x, rounded up to the next picosecond.
 // Times are int64 picoseconds; bytes and rates are doubles. Ends that differ by less than rounding noise (0.02 ps plus
 // 1e-12 of the remaining time) fall on the same picosecond and are taken together, as are all flows that begin at one
 // instant; the rates are recomputed once, when time moves on.
@@ -52,8 +52,8 @@ public:
 private:
     struct alignas(64) Progress {
         double size = 0;
-        double left = 0;   // bytes at `since`
-        double rate = 0;   // bytes per picosecond from `since` on
+        double left = 0;  // bytes at `since`
+        double rate = 0;  // bytes per picosecond from `since` on
         std::int64_t since = 0;
         std::int64_t end = INT64_MAX;  // at this rate
         std::uint64_t token = 0;

@@ -1,6 +1,6 @@
-// The sweep's queue: an indexed 4-ary heap of (key, link), smallest first, each link at most once. Keys move both ways: a
-// share falls when a flow is released onto the link, and rises while flows stop elsewhere. Equal keys leave in an order
-// that follows from the order of the calls alone.
+// The sweep's queue: an indexed 4-ary heap of (key, link), smallest first, each link at most once. Keys move both ways:
+// a share falls when a flow is released onto the link, and rises while flows stop elsewhere. Equal keys leave in an
+// order that follows from the order of the calls alone.
 #pragma once
 
 #include <cstdint>

@@ -31,8 +31,8 @@
 
 namespace rehearse {
 
-// What a flow asks for: `links` distinct, each with weight x scale. Its cap is at most the rate that it could get alone,
-// lone_rate(); infinity stands for just that.
+// What a flow asks for: `links` distinct, each with weight x scale. Its cap is at most the rate that it could get
+// alone, lone_rate(); infinity stands for just that.
 struct FlowPath {
     std::span<const WeightedLink> links;
     double scale = 1.0;
@@ -48,9 +48,9 @@ public:
     double lone_rate(const FlowPath& path) const;  // min over the links of capacity / (weight x scale)
 
     FlowIndex create(const FlowPath& path);  // takes no part yet
-    void join(FlowIndex flow);     // takes part from the next resolve() on; its rate is 0 until then
-    void leave(FlowIndex flow);    // no longer takes part; not between join() and resolve()
-    void destroy(FlowIndex flow);  // frees the index
+    void join(FlowIndex flow);               // takes part from the next resolve() on; its rate is 0 until then
+    void leave(FlowIndex flow);              // no longer takes part; not between join() and resolve()
+    void destroy(FlowIndex flow);            // frees the index
 
     // Restores the max-min allocation. The flows whose rate changed, in the order in which they were settled; valid
     // until the next call.
@@ -64,15 +64,16 @@ public:
 private:
     static constexpr double infinity = std::numeric_limits<double>::infinity();
     static constexpr std::uint32_t no_link = UINT32_MAX;
+    static constexpr double tie = 1e-11;  // relative: levels this close are one level
 
     struct FlowState {
         double rate = 0;
         double cap = 0;
-        double weight = 0;         // on every link; negative: weights_[slot] on each
-        std::uint32_t first = 0;   // slots
+        double weight = 0;        // on every link; negative: weights_[slot] on each
+        std::uint32_t first = 0;  // slots
         std::uint32_t count = 0;
         std::uint32_t limit = no_link;  // the link that limits it; no_link = its cap
-        std::uint32_t sweep = 0;   // 2 x sweep: growing; 2 x sweep + 1: stopped in this sweep; less: clean
+        std::uint32_t sweep = 0;        // 2 x sweep: growing; 2 x sweep + 1: stopped in this sweep; less: clean
     };
     // How a link divides its members. Counted when the link comes into doubt; as long as the link stays in play,
     // joining, leaving and changing flows keep it up to date, so that it is rarely counted anew.
@@ -83,8 +84,8 @@ private:
         double kept_max = 0;          // no other clean flow is faster
         double queued = infinity;     // key in the queue
         std::uint32_t growing = 0;
-        std::uint16_t credit = 0;     // times that it may be used before rounding errors call for a new count; 0 when
-                                      // the link is not in play
+        std::uint16_t credit = 0;  // times that it may be used before rounding errors call for a new count; 0 when
+                                   // the link is not in play
         bool settled = false;
     };
     struct Rate {
@@ -112,6 +113,7 @@ private:
     void queue_link(std::uint32_t link, double key);
     void on_top();
     void release(std::uint32_t link);
+    void rest(std::uint32_t link);
     bool hold_elsewhere(FlowState& flow, std::uint32_t link);
     void grow(FlowIndex flow, std::uint32_t from);
     void fill(std::uint32_t link, double share);
@@ -120,20 +122,20 @@ private:
     Memberships network_;
     std::vector<Division> divisions_;  // per link
     std::vector<FlowState> flows_;
-    std::vector<double> weights_;     // per slot, of the flows whose links differ
+    std::vector<double> weights_;  // per slot, of the flows whose links differ
     std::vector<FlowIndex> free_flows_;
     std::vector<FlowIndex> joined_;
     std::vector<std::uint32_t> relieved_;  // full links that a flow left
     LinkQueue queue_;
-    std::vector<Rate> faster_;        // scratch of count_members()
+    std::vector<Rate> faster_;  // scratch of count_members()
     std::size_t faster_count_ = 0;
     std::vector<FlowIndex> growing_;  // and some that no longer grow
     double cap_floor_ = infinity;     // no growing flow has a lower cap
     std::vector<FlowIndex> changed_;
     std::uint32_t sweep_ = 0;
     std::uint32_t growing_stamp_ = 0;  // 2 x sweep
-    double present_ = 0;  // level of the sweep
-    double anchor_ = 0;   // last level at which something stopped: ties share it exactly
+    double present_ = 0;               // level of the sweep
+    double anchor_ = 0;                // last level at which something stopped: ties share it exactly
     std::uint64_t links_visited_ = 0;
 };
 

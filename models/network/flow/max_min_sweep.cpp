@@ -1,116 +1,18 @@
 // The sweep of MaxMinSolver::resolve(): see the head of max_min_solver.hpp.
 #include <algorithm>
-#include <bit>
 #include <cmath>
 
 #include "models/network/flow/max_min_solver.hpp"
 
 namespace rehearse {
-namespace {
-
-constexpr double tie = 1e-11;  // relative: levels this close are one level
-constexpr std::uint16_t credit_full = 64;
-
-double only_if(bool condition, double value) {
-    return std::bit_cast<double>(std::bit_cast<std::uint64_t>(value) & (0 - static_cast<std::uint64_t>(condition)));
-}
-
-}  // namespace
-
-double MaxMinSolver::share(std::uint32_t index) const {
-    const Division& division = divisions_[index];
-    if (division.growing == 0) return infinity;
-    return std::max(present_, (network_.link(index).capacity - division.fixed) / division.weight);
-}
-
-double MaxMinSolver::due(std::uint32_t index) const { return std::min(network_.link(index).level, share(index)); }
-
-MaxMinSolver::Count MaxMinSolver::doubt(std::uint32_t index) {
-    ++links_visited_;
-    network_.link(index).sweep = sweep_;
-    Division& division = divisions_[index];
-    division.settled = false;
-    division.queued = infinity;
-    const Count count = division.credit > 0 ? Count::kept : Count::anew;
-    if (count == Count::kept) {
-        --division.credit;
-    } else {
-        count_members(index);
-    }
-    queue_link(index, due(index));
-    return count;
-}
-
-// Divides the members into growing ones and fixed ones. A clean flow that another link limits is fixed, unless this link
-// will be full below its rate.
-void MaxMinSolver::count_members(std::uint32_t index) {
-    const std::span<const Member> members = network_.members(network_.link(index));
-    double fixed = 0, weight = 0;
-    std::uint32_t growing = 0;
-    if (faster_.size() < members.size()) faster_.resize(2 * members.size());
-    Rate* faster = faster_.data();
-    const FlowState* const flows = flows_.data();
-    const std::uint32_t stamp = growing_stamp_;
-    const double present = present_;
-    for (const Member& member : members) {  // without branches on the kind of flow: they cannot be predicted
-        const FlowState& flow = flows[member.flow];
-        network_.prefetch_slot(member.slot);
-        const double w = weight_of(flow, member.slot);
-        const bool clean = flow.sweep < stamp;
-        const bool grows = (flow.sweep == stamp) | (clean & (flow.limit == index));
-        weight += only_if(grows, w);
-        fixed += only_if(!grows, w * flow.rate);
-        growing += grows;
-        *faster = {flow.rate, w};
-        faster += clean & !grows & (flow.rate > present);
-    }
-    faster_count_ = static_cast<std::size_t>(faster - faster_.data());
-    Division& division = divisions_[index];
-    division.fixed = fixed;
-    division.weight = weight;
-    division.growing = growing;
-    division.credit = credit_full;
-    take_faster(index);
-}
-
-// Finds which of the clean flows in `faster_` the link would slow: the largest set whose rates all exceed the share that
-// results when its members count as growing. Approached from below: the share only rises while the set shrinks.
-void MaxMinSolver::take_faster(std::uint32_t index) {
-    Division& division = divisions_[index];
-    const Division own = division;
-    const std::span<const Rate> faster(faster_.data(), faster_count_);
-    division.taken_min = infinity;
-    division.kept_max = present_;
-    for (const Rate& clean : faster) division.kept_max = std::max(division.kept_max, clean.rate);
-    double found = share(index);
-    if (own.growing == 0 && own.fixed > network_.link(index).capacity * (1 + tie)) found = present_;
-    while (found < division.kept_max * (1 - tie) || found > division.taken_min) {
-        division.fixed = own.fixed;
-        division.weight = own.weight;
-        division.growing = own.growing;
-        division.kept_max = present_;
-        division.taken_min = infinity;
-        for (const Rate& clean : faster) {
-            if (clean.rate > found) {
-                division.fixed -= clean.weight * clean.rate;
-                division.weight += clean.weight;
-                ++division.growing;
-                division.taken_min = std::min(division.taken_min, clean.rate);
-            } else {
-                division.kept_max = std::max(division.kept_max, clean.rate);
-            }
-        }
-        found = share(index);
-    }
-}
 
 void MaxMinSolver::watch_cap(FlowIndex flow) {
     growing_.push_back(flow);
     cap_floor_ = std::min(cap_floor_, flows_[flow].cap);
 }
 
-// The sweep has reached the lowest cap among the growing flows. Caps have few distinct values, so one pass over the list
-// per value costs less than a queue of flows.
+// The sweep has reached the lowest cap among the growing flows. Caps have few distinct values, so one pass over the
+// list per value costs less than a queue of flows.
 void MaxMinSolver::stop_capped() {
     const double cap = cap_floor_;
     present_ = std::max(present_, cap);
@@ -151,10 +53,8 @@ void MaxMinSolver::on_top() {
     }
     queue_.pop();
     division.queued = infinity;
-    if (found == infinity) {  // limits nothing; when it is full all the same, it could take over at its fastest flow
-        link.level = division.fixed >= link.capacity * (1 - tie) ? division.kept_max : infinity;
-        division.taken_min = infinity;
-        if (!in_play(link)) division.credit = 0;
+    if (found == infinity) {
+        rest(index);
         return;
     }
     present_ = std::max(present_, when);
@@ -182,7 +82,24 @@ void MaxMinSolver::release(std::uint32_t index) {
             grow(member.flow, index);
         }
     }
-    queue_link(index, due(index));
+    if (division.growing == 0) {
+        rest(index);
+    } else {
+        queue_link(index, due(index));
+    }
+}
+
+// The link limits nothing. When it is full all the same, it could take over at its fastest flow.
+void MaxMinSolver::rest(std::uint32_t index) {
+    LinkState& link = network_.link(index);
+    Division& division = divisions_[index];
+    link.level = infinity;
+    division.taken_min = infinity;
+    if (!in_play(link)) {
+        division.credit = 0;
+    } else if (division.fixed >= link.capacity * (1 - tie)) {
+        link.level = division.kept_max;
+    }
 }
 
 // True when another link that is not in doubt holds the flow at its rate.
@@ -213,8 +130,8 @@ void MaxMinSolver::grow(FlowIndex index, std::uint32_t from) {
     for (std::uint32_t s = flow.first; s < flow.first + flow.count; ++s) {
         const std::uint32_t link_index = network_.slot(s).link;
         const LinkState& link = network_.link(link_index);
-        if (link_index == from || !in_play(link)) continue;
-        if (link.sweep != sweep_ && doubt(link_index) == Count::anew) continue;
+        if (link_index == from) continue;
+        if (link.sweep != sweep_ && (!in_play(link) || doubt(link_index) == Count::anew)) continue;
         Division& division = divisions_[link_index];
         if (division.settled) {  // rounding noise only
             division.credit = 0;
@@ -251,7 +168,8 @@ void MaxMinSolver::fill(std::uint32_t index, double share_found) {
         if (is_growing(flow) || faster || (own && !unchanged)) stop(member.flow, rate, index);
     }
     Division& division = divisions_[index];
-    if (division.taken_min <= rate * (1 + tie)) division.credit = 0;  // a flow that counts as taken may not have stopped
+    if (division.taken_min <= rate * (1 + tie))
+        division.credit = 0;  // a flow that counts as taken may not have stopped
     division.taken_min = infinity;
 }
 
@@ -289,6 +207,7 @@ void MaxMinSolver::stop(FlowIndex index, double rate, std::uint32_t at) {
             division.kept_max = std::max(division.kept_max, rate);
         } else {
             division.fixed += weight * (rate - rate_old);
+            if (link.level < infinity) queue_link(link_index, due(link_index));  // it may be at rest, and full no more
         }
     }
 }

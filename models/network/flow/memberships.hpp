@@ -27,8 +27,8 @@ struct Slot {
 struct alignas(64) LinkState {
     static constexpr std::uint32_t inline_members = 3;
 
-    double capacity = 0;  // bytes per second
-    double demand = 0;    // sum of weight x cap over the members
+    double capacity = 0;                                     // bytes per second
+    double demand = 0;                                       // sum of weight x cap over the members
     double level = std::numeric_limits<double>::infinity();  // rate of the flows that this link limits
     std::uint32_t count = 0;
     std::uint32_t run = 0;         // first pool index of a long list

@@ -1,8 +1,8 @@
 // Flows that wait for their first byte, by (time, flow).
 //
-// Starts arrive nearly in order: the clock moves on, and the few path latencies of a fabric only interleave a few ordered
-// sequences. So each is appended to the first lane whose last entry is not later, and only what fits no lane goes through
-// a heap.
+// Starts arrive nearly in order: the clock moves on, and the few path latencies of a fabric only interleave a few
+// ordered sequences. So each is appended to the first lane whose last entry is not later, and only what fits no lane
+// goes through a heap.
 #pragma once
 
 #include <algorithm>
@@ -37,7 +37,8 @@ public:
         take(flow);
         top_ = rest_.empty() ? Entry{} : rest_.front();
         for (const Lane& lane : lanes_) {
-            if (lane.head < lane.entries.size() && before(lane.entries[lane.head], top_)) top_ = lane.entries[lane.head];
+            if (lane.head < lane.entries.size() && before(lane.entries[lane.head], top_))
+                top_ = lane.entries[lane.head];
         }
         return flow;
     }

@@ -8,8 +8,8 @@
 #include <queue>
 #include <vector>
 
-#include "models/network/transfer_paths.hpp"
 #include "models/network/network_model.hpp"
+#include "models/network/transfer_paths.hpp"
 
 namespace rehearse {
 
