@@ -20,7 +20,6 @@ namespace {
 
 struct StepRow {
     double seconds;
-    double weight;  // of its relative error
     Predictor predictor;
 };
 
@@ -29,9 +28,7 @@ public:
     explicit StepRows(const std::vector<MeasuredStep>& steps) {
         const std::string template_path = data_path("scenarios/library/a100_step.yaml").string();
         for (const MeasuredStep& step : steps) {
-            // Rows across nodes are few and noisy, but a planner cares for them most.
-            const double weight = step.gpus > 8 ? 1.5 : 1.0;
-            rows_.push_back({step.seconds, weight, Predictor(scenario_of(step, template_path))});
+            rows_.push_back({step.seconds, Predictor(scenario_of(step, template_path))});
         }
     }
 
@@ -39,7 +36,7 @@ public:
         std::vector<double> values(rows_.size());
         parallel_for(rows_.size(), 0, [&](std::size_t i) {
             const StepRow& row = rows_[i];
-            values[i] = row.weight * (row.predictor.step_seconds(profile, {1}, Fidelity::flow) / row.seconds - 1);
+            values[i] = row.predictor.step_seconds(profile, {1}, Fidelity::flow) / row.seconds - 1;
         });
         return values;
     }
@@ -64,15 +61,12 @@ Calibration a100_calibration(const std::vector<MeasuredStep>& steps) {
     calibration.parameters = {
         {"gemm.efficiency", 0.85, 0.3, 1.0, "share of peak in full waves of tiles"},
         {"gemm.tail", 0.1, 0.0, 1.0, "share of the last wave that split-K does not recover"},
-        {"gemm.k_overhead", 60, 0, 600, "prologue and epilogue of a tile, in units of K"},
         {"gemm.misaligned_efficiency", 0.3, 0.1, 1.0, "rate of an unpadded product, relative"},
         {"kernel.memory_efficiency", 0.65, 0.25, 1.0, "share of memory bandwidth in element-wise kernels"},
         {"kernel.overhead", 10e-6, 1e-6, 60e-6, "fixed device time per kernel, s"},
         {"host.layer_forward", 1.2e-3, 0.2e-3, 3e-3, "host time to issue a layer forward, s"},
-        {"host.layer_backward", 1.5e-3, 0.0, 3e-3, "host time to issue a layer backward, s"},
         {"host.micro_batch", 2.2e-3, 0.0, 8e-3, "host time outside the layers per micro-batch, s"},
         {"host.exchange", 20e-6, 0.0, 2e-3, "synchronisation after a blocking exchange, s"},
-        {"host.step", 2.4e-3, 0.0, 20e-3, "fixed time of a step, s"},
         {"nvlink.slowdown", 1.4, 0.8, 3.0, "of a collective between kernels of a real step"},
         {"network.efficiency", 0.9, 0.2, 0.95, "share of the framed network rate, messages and tensor rings"},
         {"network.group_efficiency", 0.4, 0.1, 0.95, "share of the framed network rate, gradient all-reduce"},
@@ -97,7 +91,8 @@ std::vector<LocalLink> fit_local_links(const std::string& all_reduce_file) {
         std::int64_t gpus = 0;
         double size = 0, time_ns = 0;
         if (std::sscanf(line.c_str(), "%ld,%lf,%lf", &gpus, &size, &time_ns) != 3 || gpus < 2 || time_ns <= 0) continue;
-        const double t = time_ns * 1e-9, x = 2 / t, z = 2.0 * static_cast<double>(gpus - 1) / static_cast<double>(gpus) * size / t;
+        const double t = time_ns * 1e-9, x = 2 / t,
+                     z = 2.0 * static_cast<double>(gpus - 1) / static_cast<double>(gpus) * size / t;
         Sums& s = groups[gpus];
         s.xx += x * x;
         s.xz += x * z;
@@ -112,7 +107,8 @@ std::vector<LocalLink> fit_local_links(const std::string& all_reduce_file) {
         const double inverse = (s.z * s.xx - s.x * s.xz) / determinant;
         links.push_back({gpus, seconds(std::max(latency, 0.0)), Bandwidth{std::llround(8 / inverse)}});
     }
-    if (links.empty()) throw InputError({{{all_reduce_file, 0, 0}, "", "no usable row", "gpus,size_bytes,time_ns", ""}});
+    if (links.empty())
+        throw InputError({{{all_reduce_file, 0, 0}, "", "no usable row", "gpus,size_bytes,time_ns", ""}});
     return links;
 }
 

@@ -24,7 +24,8 @@ ProfileEntry find_entry(DeviceProfile& profile, const std::string& key) {
 }
 
 double current(DeviceProfile profile, const std::string& key) {
-    return key == bus_key ? static_cast<double>(profile.local_links.back().bus.value) : get_number(find_entry(profile, key));
+    return key == bus_key ? static_cast<double>(profile.local_links.back().bus.value)
+                          : get_number(find_entry(profile, key));
 }
 
 void apply(DeviceProfile& profile, const std::vector<FitParameter>& parameters, const std::vector<double>& values) {

@@ -7,7 +7,8 @@
 namespace rehearse {
 
 void add_calibrate(CLI::App& app, Chosen& chosen) {
-    CLI::App* calibrate = add_command(app, "calibrate", "fit device profiles", "rehearse calibrate fit megascale-ampere");
+    CLI::App* calibrate =
+        add_command(app, "calibrate", "fit device profiles", "rehearse calibrate fit megascale-ampere");
     calibrate->require_subcommand(1);
     auto request = std::make_shared<CalibrateRequest>();
     request->a100 = default_a100_data();

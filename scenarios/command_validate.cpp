@@ -41,11 +41,14 @@ void add_validate(CLI::App& app, Chosen& chosen) {
     listed += fmt::format("\n  {}: measured steps on A100 from CSV files", a100_suite);
     command->add_option("suite", arguments->published.names, "suites to run (default: the published ones):" + listed);
     command->add_option("--json", arguments->published.json_path, "also write the rows as JSON")->type_name("FILE");
-    command->add_option("--published", arguments->published.rows,
-                        "all, or held: only rows that a published figure is held for")->check(CLI::IsMember({"all", "held"}));
+    command
+        ->add_option("--published", arguments->published.rows,
+                     "all, or held: only rows that a published figure is held for")
+        ->check(CLI::IsMember({"all", "held"}));
     command->add_option("--leave-one-out", arguments->published.leave_one_out,
                         "megascale: refit without each ablation row and predict it (on or off; minutes)");
-    command->add_option("--data", arguments->a100.data, "a100-steps: a CSV file (default: the train halves)")->type_name("FILE");
+    command->add_option("--data", arguments->a100.data, "a100-steps: a CSV file (default: the train halves)")
+        ->type_name("FILE");
     command->add_option("--profile", arguments->a100.profile, "a100-steps: profile file")->type_name("FILE");
     command->add_option("--folds", arguments->a100.folds, "a100-steps: cross-validate with so many folds (minutes)")
         ->check(CLI::Range(2, 50));

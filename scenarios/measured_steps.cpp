@@ -71,7 +71,8 @@ private:
         }
         const std::string& cell = cells[column_[column]];
         const auto [end, error] = std::from_chars(cell.data(), cell.data() + cell.size(), value);
-        const bool whole = column + 1 == column_names.size() || value == static_cast<double>(static_cast<std::int64_t>(value));
+        const bool whole =
+            column + 1 == column_names.size() || value == static_cast<double>(static_cast<std::int64_t>(value));
         if (error != std::errc() || end != cell.data() + cell.size() || !(value > 0) || value > 1e9 || !whole) {
             fail(line_, column_names[column], fmt::format("\"{}\" is not a positive number", cell), "", "");
             return 1;
@@ -82,12 +83,14 @@ private:
     MeasuredStep read_row(const std::vector<std::string>& cells) {
         MeasuredStep step;
         step.line = line_;
-        std::int64_t* const fields[] = {&step.gpus,   &step.global_batch, &step.micro_batch, &step.hidden, &step.heads,
-                                        &step.layers, &step.sequence,     &step.tensor,      &step.data,   &step.pipeline};
+        std::int64_t* const fields[] = {&step.gpus,  &step.global_batch, &step.micro_batch, &step.hidden,
+                                        &step.heads, &step.layers,       &step.sequence,    &step.tensor,
+                                        &step.data,  &step.pipeline};
         for (std::size_t i = 0; i < std::size(fields); ++i) *fields[i] = static_cast<std::int64_t>(number(cells, i));
         step.seconds = number(cells, column_names.size() - 1) * 1e-3;
         if (faults_.empty() && step.tensor * step.data * step.pipeline != step.gpus) {
-            fail(line_, "tp", fmt::format("tp x dp x pp = {} but gpus = {}", step.tensor * step.data * step.pipeline, step.gpus),
+            fail(line_, "tp",
+                 fmt::format("tp x dp x pp = {} but gpus = {}", step.tensor * step.data * step.pipeline, step.gpus),
                  "equal products", "");
         }
         return step;
@@ -103,7 +106,9 @@ private:
 
 std::string MeasuredStep::group() const { return fmt::format("{}/{}/{}/{}", gpus, hidden, layers, sequence); }
 
-std::string MeasuredStep::layout() const { return fmt::format("tp {} dp {} pp {} mb {}", tensor, data, pipeline, micro_batch); }
+std::string MeasuredStep::layout() const {
+    return fmt::format("tp {} dp {} pp {} mb {}", tensor, data, pipeline, micro_batch);
+}
 
 std::vector<MeasuredStep> read_measured_steps(const std::string& path) { return StepReader(path).read(); }
 

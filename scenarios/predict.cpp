@@ -8,7 +8,9 @@
 namespace rehearse {
 
 Predictor::Predictor(const ValidScenario& scenario)
-    : scenario_(scenario), cluster_(build_cluster(scenario.cluster())), workload_(build_workload(scenario.training())) {}
+    : scenario_(scenario),
+      cluster_(build_cluster(scenario.cluster())),
+      workload_(build_workload(scenario.training())) {}
 
 double Predictor::step_seconds(const DeviceProfile& profile, const std::vector<std::uint64_t>& seeds,
                                Fidelity fidelity) const {

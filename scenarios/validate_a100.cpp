@@ -93,8 +93,9 @@ ErrorSummary summarise(const std::vector<StepPrediction>& predictions) {
     return summary;
 }
 
-std::vector<StepPrediction> cross_validate(const std::vector<MeasuredStep>& steps, const std::vector<MeasuredStep>& also,
-                                           const DeviceProfile& start, std::size_t folds) {
+std::vector<StepPrediction> cross_validate(const std::vector<MeasuredStep>& steps,
+                                           const std::vector<MeasuredStep>& also, const DeviceProfile& start,
+                                           std::size_t folds) {
     const std::map<std::string, std::size_t> fold_of = assign_folds(steps, folds);
     std::vector<StepPrediction> all;
     for (std::size_t fold = 0; fold < folds; ++fold) {

@@ -25,8 +25,9 @@ ErrorSummary summarise(const std::vector<StepPrediction>& predictions);
 
 // k folds over the groups (gpus, hidden, layers, sequence) of `steps`: each fold is predicted with a profile fitted on
 // the other folds and on `also` (rows of other files, whole). Groups go to folds in order of size, largest first.
-std::vector<StepPrediction> cross_validate(const std::vector<MeasuredStep>& steps, const std::vector<MeasuredStep>& also,
-                                           const DeviceProfile& start, std::size_t folds);
+std::vector<StepPrediction> cross_validate(const std::vector<MeasuredStep>& steps,
+                                           const std::vector<MeasuredStep>& also, const DeviceProfile& start,
+                                           std::size_t folds);
 
 struct A100Request {
     std::string data;         // CSV file; "" = both train halves of the data folder

@@ -38,7 +38,8 @@ double predict_left_out(const std::string& scenario) {
     std::vector<std::string> left_out{scenario};
     if (scenario == "megascale_ablation_9") left_out.push_back("megascale_175b_256");
     const Predictor predictor = predictor_of(scenario);
-    const CalibrationResult fitted = run_calibration(megascale_calibration(left_out), predictor.scenario().models().profile);
+    const CalibrationResult fitted =
+        run_calibration(megascale_calibration(left_out), predictor.scenario().models().profile);
     return predictor.step_seconds(fitted.profile, validation_seeds, Fidelity::flow);
 }
 

@@ -24,7 +24,9 @@ std::string_view use_word(PublishedUse use) {
     return "not held";
 }
 
-std::string percent(std::optional<double> fraction) { return fraction ? fmt::format("{:+.2f} %", 100 * *fraction) : "-"; }
+std::string percent(std::optional<double> fraction) {
+    return fraction ? fmt::format("{:+.2f} %", 100 * *fraction) : "-";
+}
 
 std::string mean_error_line(const ValidationSuite& suite, PublishedUse use) {
     double sum = 0, worst = 0;
@@ -36,7 +38,8 @@ std::string mean_error_line(const ValidationSuite& suite, PublishedUse use) {
         ++count;
     }
     if (count == 0) return "";
-    return fmt::format("{} rows {}: mean |error| {:.2f} %, largest {:.2f} %\n", count, use_word(use), 100 * sum / count, 100 * worst);
+    return fmt::format("{} rows {}: mean |error| {:.2f} %, largest {:.2f} %\n", count, use_word(use), 100 * sum / count,
+                       100 * worst);
 }
 
 // Two systems of one size, the second the faster one: how much faster it is, published and predicted.
@@ -45,9 +48,12 @@ std::string ratio_lines(const ValidationSuite& suite) {
     for (std::size_t i = 1; i < suite.rows.size(); ++i) {
         const ValidationRow& a = suite.rows[i - 1];
         const ValidationRow& b = suite.rows[i];
-        if (a.gpus != b.gpus || !a.published.scenario.starts_with("megatron_") || !b.published.scenario.starts_with("megascale_")) continue;
+        if (a.gpus != b.gpus || !a.published.scenario.starts_with("megatron_") ||
+            !b.published.scenario.starts_with("megascale_"))
+            continue;
         const bool held = a.published.step_s && b.published.step_s;
-        text += fmt::format("{} / {}: predicted {:.3f}, published {}\n", a.published.scenario, b.published.scenario, a.step_s / b.step_s,
+        text += fmt::format("{} / {}: predicted {:.3f}, published {}\n", a.published.scenario, b.published.scenario,
+                            a.step_s / b.step_s,
                             held ? fmt::format("{:.3f}", *a.published.step_s / *b.published.step_s) : "not held");
     }
     return text;
@@ -87,13 +93,14 @@ bool ValidationRow::exceeds_band() const {
 }
 
 std::string suite_table(const ValidationSuite& suite) {
-    Table table({"system", "gpus", "published s", "predicted s", "error", "published MFU", "predicted MFU", "use", "band",
-                 "error left out"});
+    Table table({"system", "gpus", "published s", "predicted s", "error", "published MFU", "predicted MFU", "use",
+                 "band", "error left out"});
     for (const ValidationRow& row : suite.rows) {
         const PublishedRow& p = row.published;
         const std::string band =
             p.band ? fmt::format("{:.0f} %{}", 100 * *p.band, row.exceeds_band() ? " EXCEEDED" : "") : "-";
-        const auto left_out = row.left_out_s && p.step_s ? std::optional(*row.left_out_s / *p.step_s - 1) : std::nullopt;
+        const auto left_out =
+            row.left_out_s && p.step_s ? std::optional(*row.left_out_s / *p.step_s - 1) : std::nullopt;
         table.add({row.system, fmt::format("{}", row.gpus), p.step_s ? fmt::format("{:.2f}", *p.step_s) : "not held",
                    fmt::format("{:.2f}", row.step_s), percent(row.error()),
                    p.mfu ? fmt::format("{:.1f}", 100 * *p.mfu) : "not held", fmt::format("{:.1f}", 100 * row.mfu),
@@ -105,7 +112,9 @@ std::string suite_table(const ValidationSuite& suite) {
 
 std::string validation_json(const std::vector<ValidationSuite>& suites) {
     nlohmann::ordered_json rows = nlohmann::ordered_json::array();
-    const auto optional = [](std::optional<double> value) { return value ? nlohmann::ordered_json(*value) : nlohmann::ordered_json(); };
+    const auto optional = [](std::optional<double> value) {
+        return value ? nlohmann::ordered_json(*value) : nlohmann::ordered_json();
+    };
     for (const ValidationSuite& suite : suites) {
         for (const ValidationRow& row : suite.rows) {
             const auto add = [&](const char* quantity, std::optional<double> published, double predicted) {
@@ -116,7 +125,8 @@ std::string validation_json(const std::vector<ValidationSuite>& suites) {
                                 {"quantity", quantity},
                                 {"published", optional(published)},
                                 {"predicted", predicted},
-                                {"error", published ? nlohmann::ordered_json(predicted / *published - 1) : nlohmann::ordered_json()},
+                                {"error", published ? nlohmann::ordered_json(predicted / *published - 1)
+                                                    : nlohmann::ordered_json()},
                                 {"status", use_word(row.published.use)}});
             };
             add("step_time_s", row.published.step_s, row.step_s);

@@ -1,8 +1,8 @@
 // `rehearse validate`: published tables against predictions.
 //
-// A suite is a published table with the program's prediction for every row. A row is `fitted` when parameters were fitted
-// on it and `predicted` otherwise; only the latter says how good the program is. A row without a published figure is
-// predicted and compared with nothing ("not held").
+// A suite is a published table with the program's prediction for every row. A row is `fitted` when parameters were
+// fitted on it and `predicted` otherwise; only the latter says how good the program is. A row without a published
+// figure is predicted and compared with nothing ("not held").
 #pragma once
 
 #include <cstdint>

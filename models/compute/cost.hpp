@@ -1,7 +1,7 @@
 // Time of one operator on one device.
 //
-// GEMM (m x k) by (k x n), `batch` of them: the device runs tiles in waves of one tile per multiprocessor. For each tile
-// shape the profile knows,
+// GEMM (m x k) by (k x n), `batch` of them: the device runs tiles in waves of one tile per multiprocessor. For each
+// tile shape the profile knows,
 //     t_tiles = waves * 2 tm tn (k + k_overhead) / (peak * efficiency / multiprocessors)
 //     waves   = w + tail (ceil(w) - w),  w = tiles / multiprocessors
 // (tail = 1: the last wave is as long as a full one; split-K and persistent kernels recover part of it)
@@ -30,7 +30,8 @@ double smooth_max(double a, double b);
 // Seconds.
 double gemm_seconds(const DeviceProfile& profile, const GemmShape& shape);
 double memory_seconds(const DeviceProfile& profile, double bytes, std::int64_t kernels);
-double attention_seconds(const DeviceProfile& profile, double flops, double bytes, std::int64_t kernels, Ratio relative);
+double attention_seconds(const DeviceProfile& profile, double flops, double bytes, std::int64_t kernels,
+                         Ratio relative);
 
 // Collectives inside a node: passes * (latency + (n - 1) / n * bytes / bus) * local_slowdown; an all-gather or a
 // reduce-scatter of `bytes` (the whole tensor) is one pass, an all-reduce two.

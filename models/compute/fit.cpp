@@ -54,7 +54,8 @@ public:
 private:
     std::vector<double> values(const VectorXd& x) const {
         std::vector<double> v(parameters_.size());
-        for (std::size_t i = 0; i < v.size(); ++i) v[i] = parameters_[i].low + x[i] * (parameters_[i].high - parameters_[i].low);
+        for (std::size_t i = 0; i < v.size(); ++i)
+            v[i] = parameters_[i].low + x[i] * (parameters_[i].high - parameters_[i].low);
         return v;
     }
 
@@ -75,7 +76,8 @@ private:
 
     // Weight of a residual in the iteratively re-weighted step: rho'(r) / (2 r).
     VectorXd weights(const VectorXd& r) const {
-        return r.unaryExpr([f = options_.loss_scale](double value) { return 1 / std::sqrt(1 + value * value / (f * f)); });
+        return r.unaryExpr(
+            [f = options_.loss_scale](double value) { return 1 / std::sqrt(1 + value * value / (f * f)); });
     }
 
     MatrixXd differentiate(const VectorXd& x) {

@@ -1,5 +1,5 @@
-// Bounded least squares for device profiles: Levenberg-Marquardt (Marquardt, 1963) on parameters scaled to [0, 1], steps
-// projected onto the bounds, soft-L1 loss so that a few rows that no mechanism explains do not rule the rest.
+// Bounded least squares for device profiles: Levenberg-Marquardt (Marquardt, 1963) on parameters scaled to [0, 1],
+// steps projected onto the bounds, soft-L1 loss so that a few rows that no mechanism explains do not rule the rest.
 //
 //     minimise sum_i rho(r_i),  rho(r) = 2 f^2 (sqrt(1 + (r / f)^2) - 1)
 // The Jacobian may come from a cheaper model than the residuals (one replica instead of all, one seed instead of five).

@@ -1,5 +1,6 @@
-// DeviceProfile: how fast one accelerator (with its host software) runs the operators of a training step. Read from YAML,
-// one provenance per number: published (with source), measured, fitted (with the data it was fitted on) or assumed.
+// DeviceProfile: how fast one accelerator (with its host software) runs the operators of a training step. Read from
+// YAML, one provenance per number: published (with source), measured, fitted (with the data it was fitted on) or
+// assumed.
 #pragma once
 
 #include <cstdint>
@@ -28,7 +29,7 @@ struct TileShape {
 struct LocalLink {  // NVLink as a collective of that many GPUs of one node sees it
     std::int64_t gpus = 8;
     SimDuration latency;  // of one pass: an all-gather or a reduce-scatter is one, an all-reduce two
-    Bandwidth bus;        // bus bandwidth as nccl-tests defines it
+    Bandwidth bus = gigabytes_per_second(230);  // bus bandwidth as nccl-tests defines it
 };
 
 struct DeviceProfile {

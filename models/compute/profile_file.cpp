@@ -55,7 +55,8 @@ private:
         from.require("provenance", "every number says where it comes from");
         from.read_enum("provenance", note.provenance, provenance_words);
         from.read("source", note.source);
-        if (note.provenance != Provenance::assumed) from.require("source", "a number that is not assumed names its source");
+        if (note.provenance != Provenance::assumed)
+            from.require("source", "a number that is not assumed names its source");
         profile_.notes.push_back(std::move(note));
     }
 
@@ -108,9 +109,11 @@ void check_profile(const DeviceProfile& profile, const std::string& path, FaultL
     for (const ProfileEntry& entry : profile_entries(copy)) {
         const bool divides = entry.key == "device.peak" || entry.key == "device.memory" ||
                              entry.key == "device.multiprocessors" || entry.key == "nvlink.overlap_chunks" ||
-                             (entry.key.find("efficiency") != std::string::npos) || entry.key == "kernel.attention_backward";
+                             (entry.key.find("efficiency") != std::string::npos) ||
+                             entry.key == "kernel.attention_backward";
         if (divides && get_number(entry) <= 0)
-            faults.add({{path, 0, 0}, entry.key, "must be positive", "", "give the share or rate that the device reaches"});
+            faults.add(
+                {{path, 0, 0}, entry.key, "must be positive", "", "give the share or rate that the device reaches"});
     }
 }
 

@@ -1,8 +1,9 @@
-// Why equal GPUs do not take equal time: a few hosts that are slower than the rest, rare broken ones, and jitter per run
-// of a work. Maxima over many ranks of these draws are part of why MFU falls with scale.
+// Why equal GPUs do not take equal time: a few hosts that are slower than the rest, rare broken ones, and jitter per
+// run of a work. Maxima over many ranks of these draws are part of why MFU falls with scale.
 //
-// Host speeds are stratified: of N hosts exactly the N quantiles ((i + 0.5) / N) of the distribution occur, and the seed
-// decides which host gets which. So the slowest of many hosts does not swing from seed to seed as independent draws would.
+// Host speeds are stratified: of N hosts exactly the N quantiles ((i + 0.5) / N) of the distribution occur, and the
+// seed decides which host gets which. So the slowest of many hosts does not swing from seed to seed as independent
+// draws would.
 #pragma once
 
 #include <cstdint>

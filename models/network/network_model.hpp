@@ -1,5 +1,5 @@
-// NetworkModel: one of the two interfaces in the program that are crossed by virtual call. Three fidelities stand behind
-// it (ideal, flow, packet). It owns the active transfers; the caller owns the clock.
+// NetworkModel: one of the two interfaces in the program that are crossed by virtual call. Three fidelities stand
+// behind it (ideal, flow, packet). It owns the active transfers; the caller owns the clock.
 //
 // Protocol: start() hands in a transfer that begins at `at` (never before a time already advanced to). The caller
 // repeats: t = next_event_time(); advance(t, done). `done` receives the transfers that ended at or before t, ordered by
@@ -28,7 +28,8 @@ struct TransferRequest {
     Bytes size;
     std::uint32_t steps = 1;         // serial messages on the critical path (ring all-gather: n - 1): each pays the
                                      // latency of the slowest hop
-    std::uint64_t group_key = 0;     // equal keys promise equal (pattern, gpus): lets a model reuse the expanded links; 0 = none
+    std::uint64_t group_key =
+        0;  // equal keys promise equal (pattern, gpus): lets a model reuse the expanded links; 0 = none
     std::uint64_t token = 0;         // handed back on completion
 };
 

@@ -1,7 +1,7 @@
-// Memory-bound kernels of a transformer layer, counted in passes: one pass reads or writes each element once, two bytes.
-// A layer norm that runs as one kernel reads x and writes y: two passes. In three kernels (mean and variance, normalise,
-// scale and shift) it makes six. Backward of the one-kernel form reads x, dy and writes dx, then reads both again for
-// the parameter gradients.
+// Memory-bound kernels of a transformer layer, counted in passes: one pass reads or writes each element once, two
+// bytes. A layer norm that runs as one kernel reads x and writes y: two passes. In three kernels (mean and variance,
+// normalise, scale and shift) it makes six. Backward of the one-kernel form reads x, dy and writes dx, then reads both
+// again for the parameter gradients.
 #pragma once
 
 #include "models/workload/spec.hpp"

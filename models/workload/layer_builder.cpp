@@ -111,7 +111,8 @@ void LayerBuilder::attention_forward() {
     Operator op;
     op.kind = OperatorKind::attention;
     op.name = "flash attention";
-    // Causal half of 4 s h; tiles across the diagonal and the band edge cost about a tenth more (64 to 128 wide blocks).
+    // Causal half of 4 s h; tiles across the diagonal and the band edge cost about a tenth more (64 to 128 wide
+    // blocks).
     op.flops = {4 * tokens_ * h_ / t_ * attended_ / 2 * 1.1};
     op.bytes = 2 * tokens_ * 4 * h_ / t_;
     open().operators.push_back(op);

@@ -1,12 +1,12 @@
 // LayerBuilder: appends the segments of one transformer layer, forward or backward, for one micro-batch on one rank.
 //
-// Shapes: n = b s / c tokens; with sequence parallelism norm, dropout and residual work on n / t of them. Column-parallel
-// products are (n x N) from h, row-parallel ones (n x h) from K. A serial block has two sub-blocks (attention: N = 3 h / t,
-// K = h / t; MLP: N = K = f / t), each with a norm and a residual. The parallel block (PTB) shares one norm, joins the
-// column products (N = (3 h + f) / t) and the row products, and so halves the local collectives.
-// Local collectives per sub-block, with sequence parallelism: forward all-gather before the column product and
-// reduce-scatter after the row product; backward all-gather of dY before the row dgrad (blocks), re-gather of the input
-// beside the column dgrad, reduce-scatter of dX beside the column wgrad (Megatron-LM 285068c8). Without it: one
+// Shapes: n = b s / c tokens; with sequence parallelism norm, dropout and residual work on n / t of them.
+// Column-parallel products are (n x N) from h, row-parallel ones (n x h) from K. A serial block has two sub-blocks
+// (attention: N = 3 h / t, K = h / t; MLP: N = K = f / t), each with a norm and a residual. The parallel block (PTB)
+// shares one norm, joins the column products (N = (3 h + f) / t) and the row products, and so halves the local
+// collectives. Local collectives per sub-block, with sequence parallelism: forward all-gather before the column product
+// and reduce-scatter after the row product; backward all-gather of dY before the row dgrad (blocks), re-gather of the
+// input beside the column dgrad, reduce-scatter of dX beside the column wgrad (Megatron-LM 285068c8). Without it: one
 // all-reduce forward and one backward, both blocking.
 #pragma once
 

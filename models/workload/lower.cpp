@@ -30,7 +30,9 @@ private:
     bool overlap_data() const { return is_on(training_.technique.overlap_data) && data_group(); }
     bool first_block(const Pass& pass) const { return stage_ == 0 && pass.chunk == 0; }
     bool last_block(const Pass& pass) const { return stage_ + 1 == stages_ && pass.chunk + 1 == chunks_; }
-    bool receives(const Pass& pass) const { return pass.phase == Phase::forward ? !first_block(pass) : !last_block(pass); }
+    bool receives(const Pass& pass) const {
+        return pass.phase == Phase::forward ? !first_block(pass) : !last_block(pass);
+    }
     bool sends(const Pass& pass) const { return pass.phase == Phase::forward ? !last_block(pass) : !first_block(pass); }
 
     Instruction& emit(Op op, std::uint32_t index) {
@@ -135,7 +137,8 @@ private:
         if (stages_ > 1 && (stage_ == 0 || stage_ + 1 == stages_)) {
             post_and_await(index_.embedding_reduce, GroupFamily::embedding);
         }
-        if (training_.parallel.tensor * training_.parallel.pipeline > 1) post_and_await(index_.norm, GroupFamily::model);
+        if (training_.parallel.tensor * training_.parallel.pipeline > 1)
+            post_and_await(index_.norm, GroupFamily::model);
         emit_work(index_.optimizer, Part::optimizer);
         if (!overlap_data() && data_group() && training_.parallel.zero > 0) {
             post_and_await(index_.gather.front(), GroupFamily::data);

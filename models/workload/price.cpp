@@ -43,7 +43,8 @@ private:
 
     double operator_seconds(const Operator& op) const {
         switch (op.kind) {
-            case OperatorKind::gemm: return gemm_seconds(profile_, {op.batch, op.m, op.n, op.k, op.output_bytes, op.fill});
+            case OperatorKind::gemm:
+                return gemm_seconds(profile_, {op.batch, op.m, op.n, op.k, op.output_bytes, op.fill});
             case OperatorKind::attention:
                 return attention_seconds(profile_, op.flops.value, op.bytes, op.kernels,
                                          op.phase == AttentionPhase::forward ? Ratio{1} : profile_.attention_backward);
@@ -95,7 +96,8 @@ private:
         }
     }
 
-    // n chunks: the first chunk's collective is exposed, the others run beside the GEMM and take multiprocessors from it.
+    // n chunks: the first chunk's collective is exposed, the others run beside the GEMM and take multiprocessors from
+    // it.
     void price_chunked(const LocalCollective& collective, double gemm, double& compute, double& communication) const {
         const double n = static_cast<double>(profile_.overlap_chunks);
         const double chunk = collective_seconds(collective, 1.0 / n);

@@ -24,6 +24,7 @@ struct StageSchedule {
 };
 
 // Needs m >= 1, and for v > 1 that p divides m (checked).
-StageSchedule build_schedule(std::uint32_t stage, std::uint32_t stages, std::uint32_t chunks, std::uint32_t micro_batches);
+StageSchedule build_schedule(std::uint32_t stage, std::uint32_t stages, std::uint32_t chunks,
+                             std::uint32_t micro_batches);
 
 }  // namespace rehearse

@@ -17,8 +17,9 @@ std::string_view name(Dimension dimension) {
 }
 
 std::string_view name(Part part) {
-    constexpr std::string_view names[part_count] = {"compute",   "tp_exposed", "pp_exposed", "dp_exposed",     "ep_exposed",
-                                                    "bubble",    "optimizer",  "data",       "straggler_wait", "other"};
+    constexpr std::string_view names[part_count] = {"compute",        "tp_exposed", "pp_exposed", "dp_exposed",
+                                                    "ep_exposed",     "bubble",     "optimizer",  "data",
+                                                    "straggler_wait", "other"};
     return names[static_cast<std::size_t>(part)];
 }
 

@@ -62,8 +62,8 @@ Work optimizer_work(const TrainingSpec& training, double parameters_on_rank) {
     work.name = "optimizer";
     Operator op;
     op.name = "optimizer";
-    // Norm and cast of every local gradient (read 4 B, write 2 B, clear 2 B), then Adam on the shard: gradient 4, master
-    // weight, two moments read and written 24, half-precision weight 2.
+    // Norm and cast of every local gradient (read 4 B, write 2 B, clear 2 B), then Adam on the shard: gradient 4,
+    // master weight, two moments read and written 24, half-precision weight 2.
     op.bytes = parameters_on_rank * (8 + 30 / shards);
     op.kernels = 16;
     work.segments.emplace_back().operators.push_back(op);

@@ -33,7 +33,7 @@ Placement place(const JobTraffic& traffic, std::uint32_t ranks, std::uint32_t ra
         case PlacementPolicy::topology_aware:
             return Placement(place_by_traffic(traffic, slots, cluster), cluster.gpu_count());
     }
-    REHEARSE_CHECK(false, "a placement policy of no known kind");
+    throw_invariant_broken(__FILE__, __LINE__, "policy", "a placement policy of no known kind");
 }
 
 }  // namespace rehearse

@@ -35,7 +35,8 @@ TEST(Layout, GroupsPartitionTheRanks) {
             spec.rank_order = {Dimension::pipeline, Dimension::data, Dimension::context, Dimension::tensor};
         }
         const RankLayout layout(spec);
-        for (const GroupFamily family : {GroupFamily::local, GroupFamily::data, GroupFamily::pipeline, GroupFamily::model}) {
+        for (const GroupFamily family :
+             {GroupFamily::local, GroupFamily::data, GroupFamily::pipeline, GroupFamily::model}) {
             std::set<std::uint32_t> seen;
             for (std::uint32_t group = 0; group < layout.group_count(family); ++group) {
                 const auto members = layout.members(family, group);

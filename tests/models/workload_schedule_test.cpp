@@ -1,4 +1,5 @@
-// Schedules: each (chunk, micro-batch) passes once forward and once backward, backward after forward, warm-up as published.
+// Schedules: each (chunk, micro-batch) passes once forward and once backward, backward after forward, warm-up as
+// published.
 #include "models/workload/schedule.hpp"
 
 #include <gtest/gtest.h>
@@ -55,7 +56,8 @@ TEST_P(Schedule, EndsWithTheClosedFormBubble) {
                 std::int64_t ready = 0;
                 const bool is_end = is_forward ? block == 0 : block + 1 == p * v;
                 if (!is_end) {
-                    const auto before = done.find({is_forward ? 0 : 1, is_forward ? block - 1 : block + 1, pass.micro_batch});
+                    const auto before =
+                        done.find({is_forward ? 0 : 1, is_forward ? block - 1 : block + 1, pass.micro_batch});
                     if (before == done.end()) break;
                     ready = before->second;
                 }
@@ -71,8 +73,8 @@ TEST_P(Schedule, EndsWithTheClosedFormBubble) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Shapes, Schedule,
-                         testing::Values(Shape{1, 1, 4}, Shape{4, 1, 8}, Shape{4, 1, 2}, Shape{8, 6, 32}, Shape{8, 6, 8},
-                                         Shape{4, 2, 8}, Shape{2, 3, 4}, Shape{35, 3, 280}));
+                         testing::Values(Shape{1, 1, 4}, Shape{4, 1, 8}, Shape{4, 1, 2}, Shape{8, 6, 32},
+                                         Shape{8, 6, 8}, Shape{4, 2, 8}, Shape{2, 3, 4}, Shape{35, 3, 280}));
 
 TEST(ScheduleWarmup, MatchesNarayananEtAl) {
     EXPECT_EQ(build_schedule(0, 8, 6, 32).warmup, 2u * 7 + 5 * 8);

@@ -1,0 +1,79 @@
+// FLOPs per token: 72 l h^2 (1 + s_eff / (6 h) + V / (12 l h)); 175B 1.0774e12 and 530B 3.2316e12 (full attention).
+#include "models/workload/flops.hpp"
+
+#include <gtest/gtest.h>
+
+#include "models/workload/memory.hpp"
+#include "models/workload/transformer.hpp"
+
+namespace rehearse {
+namespace {
+
+TrainingSpec megascale_175b() {
+    TrainingSpec training;
+    training.model = {96, 12288, 128, 0, 64000, 2048};
+    training.batch_global = 768;
+    training.parallel.tensor = 8;
+    training.parallel.pipeline = 8;
+    training.parallel.virtual_stages = 6;
+    training.parallel.data = 4;
+    training.parallel.sequence = Switch::on;
+    training.parallel.zero = 1;
+    return training;
+}
+
+TEST(ModelFlops, PublishedModels) {
+    TrainingSpec training = megascale_175b();
+    EXPECT_NEAR(model_flops_per_token(training, AttentionCount::full), 1.0774e12, 1e8);
+    training.model = {105, 20480, 160, 0, 64000, 2048};
+    EXPECT_NEAR(model_flops_per_token(training, AttentionCount::full), 3.2316e12, 1e8);
+}
+
+TEST(ModelFlops, WindowCountsTwiceTheMeanAttendedLength) {
+    const ModelSpec model = megascale_175b().model;
+    // First w tokens attend to w / 2 on average, the others to w: 2 (w - w^2 / (2 s)).
+    EXPECT_DOUBLE_EQ(effective_sequence(model, 768), 2 * (768 - 768.0 * 768 / 4096));
+    EXPECT_DOUBLE_EQ(effective_sequence(model, 0), 2048);
+    EXPECT_DOUBLE_EQ(effective_sequence(model, 4096), 2048);
+    EXPECT_DOUBLE_EQ(effective_sequence(model, 2048), 2048);
+}
+
+TEST(ModelFlops, RecomputationAddsToHardwareFlopsOnly) {
+    TrainingSpec training = megascale_175b();
+    const double model = model_flops_per_token(training, AttentionCount::windowed);
+    EXPECT_DOUBLE_EQ(hardware_flops_per_token(training), model);
+    training.recompute = Recompute::full;
+    const double head = 2.0 * 12288 * 64000;
+    EXPECT_NEAR(hardware_flops_per_token(training), model + (model / 3 - head), 1);
+    EXPECT_DOUBLE_EQ(model_flops_per_token(training, AttentionCount::windowed), model);
+}
+
+TEST(Memory, ShardsAndSchedule) {
+    const TrainingSpec training = megascale_175b();
+    const double parameters = 12 * layer_parameters_per_rank(training) + embedding_parameters_per_rank(training);
+    const MemoryReport report = estimate_memory(training);
+    EXPECT_EQ(report.stage, 0u);
+    EXPECT_NEAR(static_cast<double>(report.weights.value), 2 * parameters, 2);
+    EXPECT_NEAR(static_cast<double>(report.optimizer.value), 12 * parameters / 4, 2);
+    // Stage 0 holds 2 (p - 1) + (v - 1) p + 1 = 55 chunks of two layers.
+    TrainingSpec full = training;
+    full.recompute = Recompute::full;
+    EXPECT_LT(estimate_memory(full).activations, report.activations);
+    TrainingSpec shallow = training;
+    shallow.parallel.virtual_stages = 1;
+    EXPECT_LT(estimate_memory(shallow).activations, report.activations);
+    TrainingSpec more_data = training;
+    more_data.parallel.data = 8;
+    more_data.batch_global = 1536;
+    EXPECT_LT(estimate_memory(more_data).optimizer, report.optimizer);
+}
+
+TEST(Memory, ParameterCountOfOneRankTimesRanksIsTheModel) {
+    const TrainingSpec training = megascale_175b();
+    // 64 ranks; row biases and norms are repeated in the tensor group, the embedding at both ends of the pipeline.
+    const double sum = 96 * 8 * layer_parameters_per_rank(training) + 8 * embedding_parameters_per_rank(training);
+    EXPECT_NEAR(sum, training.model.parameters(), 1e-3 * sum);
+}
+
+}  // namespace
+}  // namespace rehearse

@@ -1,0 +1,156 @@
+// The simulated step against closed forms. With equal stages (forward f, backward g per chunk), no jitter and a network
+// that costs nothing, a pipeline of p stages, v chunks and m micro-batches takes
+//     v m (f + g) + (p - 1) (f + g):  the bubble is (p - 1) / (v m) of the ideal v m (f + g).
+#include "runtime/training_run.hpp"
+
+#include <gtest/gtest.h>
+
+#include <numeric>
+
+#include "tests/runtime/instant_network.hpp"
+
+namespace rehearse {
+namespace {
+
+constexpr SimDuration forward_time = picoseconds(8'765'432'101), backward_time = picoseconds(17'654'321'003);
+
+struct Shape {
+    std::int64_t tensor, pipeline, chunks, data, micro_batches;
+    Switch overlap;
+};
+
+TrainingSpec training_of(const Shape& shape) {
+    TrainingSpec spec;
+    spec.model = {shape.pipeline * shape.chunks, 64, 8, 0, 128, 32};
+    spec.parallel.tensor = shape.tensor;
+    spec.parallel.pipeline = shape.pipeline;
+    spec.parallel.virtual_stages = shape.chunks;
+    spec.parallel.data = shape.data;
+    spec.batch_global = shape.micro_batches * shape.data;
+    spec.technique.overlap_pipeline = shape.overlap;
+    return spec;
+}
+
+// Forward and backward of every chunk cost the same on every stage; all else is free.
+std::vector<PricedWork> equal_prices(const Workload& workload) {
+    std::vector<PricedWork> prices;
+    for (const Work& work : workload.works) {
+        PricedWork priced;
+        if (work.name == "forward") priced.add({forward_time, {}});
+        if (work.name == "backward") priced.add({backward_time, {}});
+        prices.push_back(priced);
+    }
+    return prices;
+}
+
+struct Step {
+    explicit Step(const TrainingSpec& spec, const VariationSpec& variation_spec = {}, std::uint64_t seed = 1)
+        : workload(build_workload(spec)),
+          prices(equal_prices(workload)),
+          cluster(make_cluster(workload.layout.rank_count())),
+          placement(first_gpus(workload.layout.rank_count()), cluster.gpu_count()),
+          variation(variation_spec, seed, cluster.node_count()) {
+        profile.message_latency = {};
+        profile.local_links = {{8, {}, Bandwidth{INT64_MAX}}};
+    }
+    static Cluster make_cluster(std::uint32_t ranks) {
+        ClusterSpec spec;
+        spec.hosts = (ranks + 7) / 8;
+        return build_cluster(spec);
+    }
+    static std::vector<GpuId> first_gpus(std::uint32_t ranks) {
+        std::vector<GpuId> gpus;
+        for (std::uint32_t i = 0; i < ranks; ++i) gpus.push_back(GpuId{i});
+        return gpus;
+    }
+    Timeline run() {
+        InstantNetwork network;
+        return TrainingRun({workload, prices, cluster, placement, variation, profile, {}}, network).run();
+    }
+    Workload workload;
+    std::vector<PricedWork> prices;
+    Cluster cluster;
+    Placement placement;
+    Variation variation;
+    DeviceProfile profile;
+};
+
+class PipelineBubble : public testing::TestWithParam<Shape> {};
+
+TEST_P(PipelineBubble, MatchesTheClosedFormToThePicosecond) {
+    const Shape shape = GetParam();
+    const Timeline timeline = Step(training_of(shape)).run();
+    const std::int64_t units = shape.chunks * shape.micro_batches + shape.pipeline - 1;
+    EXPECT_EQ((timeline.end - SimTime{}).value, ((forward_time + backward_time) * units).value);
+}
+
+TEST_P(PipelineBubble, EveryRanksPartsAddUpToTheStep) {
+    const Timeline timeline = Step(training_of(GetParam())).run();
+    for (const PartTimes& parts : timeline.parts) {
+        const SimDuration sum = std::accumulate(parts.begin(), parts.end(), SimDuration{});
+        EXPECT_EQ(sum.value, timeline.end.value);
+        EXPECT_EQ(parts[static_cast<std::size_t>(Part::compute)].value,
+                  ((forward_time + backward_time) * (GetParam().chunks * GetParam().micro_batches)).value);
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(Shapes, PipelineBubble,
+                         testing::Values(Shape{1, 4, 1, 1, 8, Switch::on}, Shape{8, 8, 6, 1, 32, Switch::on},
+                                         Shape{2, 4, 2, 3, 8, Switch::on}, Shape{8, 8, 6, 1, 8, Switch::on},
+                                         Shape{1, 2, 3, 2, 6, Switch::on}));
+
+// One batched exchange per unit keeps the stages in step: 1F1B in lock-step costs no more than the closed form when
+// p = 1, and never less than it.
+TEST(TrainingRun, CoupledExchangeIsNeverFaster) {
+    for (const std::int64_t p : {1, 2, 4, 8}) {
+        const Shape coupled{1, p, p > 1 ? 2 : 1, 1, 8, Switch::off}, decoupled{1, p, p > 1 ? 2 : 1, 1, 8, Switch::on};
+        const SimTime slow = Step(training_of(coupled)).run().end, fast = Step(training_of(decoupled)).run().end;
+        EXPECT_GE(slow, fast);
+        if (p == 1) {
+            EXPECT_EQ(slow, fast);
+        }
+    }
+}
+
+TEST(TrainingRun, IsAFunctionOfItsSeed) {
+    VariationSpec variation;
+    variation.jitter = {0.05};
+    variation.host_tail_share = {0.5};
+    variation.host_tail_slowdown = {0.1};
+    const TrainingSpec spec = training_of({2, 4, 2, 3, 8, Switch::on});
+    const Timeline first = Step(spec, variation, 7).run(), again = Step(spec, variation, 7).run();
+    EXPECT_EQ(first.fingerprint, again.fingerprint);
+    EXPECT_EQ(first.end, again.end);
+    EXPECT_NE(first.fingerprint, Step(spec, variation, 8).run().fingerprint);
+}
+
+TEST(TrainingRun, ASlowHostSlowsTheStepByItsShare) {
+    VariationSpec variation;
+    variation.slow_host_share = {1e-9};  // at least one host
+    variation.slow_host_slowdown = {0.10};
+    const TrainingSpec spec = training_of({8, 1, 1, 4, 16, Switch::on});  // four hosts, no pipeline: one replica each
+    const double base = Step(spec).run().end.seconds(), slow = Step(spec, variation).run().end.seconds();
+    EXPECT_NEAR(slow / base, 1.10, 1e-6);
+}
+
+TEST(TrainingRun, ALostMessageIsReportedNotWaitedForForEver) {
+    class Black : public InstantNetwork {
+    public:
+        FlowId start(SimTime, const TransferRequest&) override { return FlowId{0}; }
+    };
+    Step step(training_of({1, 4, 1, 1, 8, Switch::on}));
+    Black network;
+    const TrainingRunInputs inputs{step.workload, step.prices,  step.cluster, step.placement,
+                                   step.variation, step.profile, {}};
+    try {
+        TrainingRun(inputs, network).run();
+        FAIL() << "the step ended without its messages";
+    } catch (const InvariantBroken& error) {
+        EXPECT_NE(std::string(error.what()).find("deadlock: 4 of 4 ranks are blocked"), std::string::npos)
+            << error.what();
+        EXPECT_NE(std::string(error.what()).find("rank 1 at instruction 1 waits for a message"), std::string::npos);
+    }
+}
+
+}  // namespace
+}  // namespace rehearse
