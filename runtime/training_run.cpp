@@ -214,6 +214,7 @@ void TrainingRun::send(std::uint32_t rank, const Instruction& instruction) {
     TransferRequest request;
     request.gpus = gpus;
     request.size = on_wire(in_.workload.stage_message, in_.profile.network_efficiency);
+    request.group_key = (std::uint64_t{rank} << 1 | index_of(instruction.direction)) + 1;  // one route per direction
     request.token = index;
     network_.start(sender.now + in_.profile.message_latency, request);
 }

@@ -85,7 +85,7 @@ Calibration megascale_calibration(const std::vector<std::string>& left_out) {
         return rows->residuals(profile, {1, 2, 3, 4, 5}, Fidelity::flow);
     };
     calibration.derivatives = [rows](const DeviceProfile& profile) {
-        return rows->residuals(profile, {1}, Fidelity::flow);
+        return rows->residuals(profile, {1, 2}, Fidelity::ideal);
     };
     return calibration;
 }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <fstream>
 
@@ -62,8 +63,15 @@ CalibrationResult run_calibration(const Calibration& calibration, DeviceProfile 
     std::vector<FitParameter> parameters = calibration.parameters;
     for (FitParameter& parameter : parameters) parameter.start = current(start, parameter.key);
     CalibrationResult result;
-    result.fit = fit_bounded(parameters, with(calibration.residuals), with(calibration.derivatives),
-                             calibration.options);
+    const auto reported = [&, full = with(calibration.residuals)](const std::vector<double>& values) {
+        const std::vector<double> residuals = full(values);
+        double squares = 0;
+        for (const double r : residuals) squares += r * r;
+        fmt::print(stderr, "rms residual {:.4f} at {:.5g}\n", std::sqrt(squares / static_cast<double>(residuals.size())),
+                   fmt::join(values, " "));
+        return residuals;
+    };
+    result.fit = fit_bounded(parameters, reported, with(calibration.derivatives), calibration.options);
     result.profile = start;
     apply(result.profile, calibration.parameters, result.fit.values);
     for (std::size_t i = 0; i < calibration.parameters.size(); ++i) {

@@ -94,7 +94,8 @@ TEST(Collective, RingThroughTheFlowModelIsTheClosedForm) {
     while (model.next_event_time().value != INT64_MAX) model.advance(model.next_event_time(), done);
 
     SimDuration alpha{0};
-    for (const LinkId link : router.route({gpus[0], gpus[1], 0}).links()) alpha += cluster.link(link).latency;
+    const Path path = router.route({gpus[0], gpus[1], 0});
+    for (const LinkId link : path.links()) alpha += cluster.link(link).latency;
     const Bytes message{volume.sent_per_member.value / volume.steps};
     const double ratio =
         static_cast<double>(wire_bytes(spec.framing, message, spec.mtu).value) / static_cast<double>(message.value);

@@ -103,7 +103,8 @@ TEST(FlowModel, BetweenNodesWithFraming) {
     IdealModel ideal(fabric.cluster, fabric.router, NetworkSpec{});
     const Bytes size{6'291'456};
     SimDuration latency{0};
-    for (const LinkId link : fabric.router.route({GpuId{0}, GpuId{8}, 0}).links()) {
+    const Path path = fabric.router.route({GpuId{0}, GpuId{8}, 0});
+    for (const LinkId link : path.links()) {
         latency += fabric.cluster.link(link).latency;
     }
     const SimDuration drain = wire_bytes(Framing::rocev2_ipv4, size, Bytes{4096}) / gigabits_per_second(200);
@@ -130,7 +131,8 @@ TEST(FlowModel, TrafficIsConserved) {
             const Bytes size{static_cast<std::int64_t>(draw.uniform(f, 2) * 1e7)};
             const auto start = static_cast<std::int64_t>(draw.uniform(f, 3) * 1e9);
             send(model, SimTime{start}, from, to, size.value, f, keyed * (1 + 1024ULL * from + to));
-            for (const LinkId link : fabric.router.route({GpuId{from}, GpuId{to}, 0}).links()) {
+            const Path path = fabric.router.route({GpuId{from}, GpuId{to}, 0});
+            for (const LinkId link : path.links()) {
                 const LinkTier tier = fabric.cluster.link(link).tier;
                 const bool framed = tier != LinkTier::nvlink && tier != LinkTier::pcie;
                 expected[link.value] += static_cast<double>(
