@@ -18,6 +18,11 @@ constexpr std::uint64_t token_of(GroupFamily family, std::uint32_t group, std::u
     return collective_bit | std::uint64_t{index_of(family)} << 56 | std::uint64_t{group} << 24 | sequence;
 }
 
+// A receive names the neighbour; what the previous stage sent travels to_next, and that direction's inbox is read.
+constexpr Direction inbox_of(const Instruction& receive) {
+    return receive.direction == Direction::to_previous ? Direction::to_next : Direction::to_previous;
+}
+
 }  // namespace
 
 std::vector<std::uint32_t> hosts_of_ranks(const Placement& placement, const Cluster& cluster) {
@@ -106,6 +111,7 @@ void TrainingRun::advance_rank(std::uint32_t rank) {
         switch (instruction.op) {
             case Op::work: goes_on = run_work(rank, instruction); break;
             case Op::send: send(rank, instruction); break;
+            case Op::offer: offer(rank, instruction); break;
             case Op::receive: goes_on = receive(rank, instruction); break;
             case Op::flush: goes_on = flush(rank); break;
             case Op::collective: post(rank, instruction); break;
@@ -192,7 +198,7 @@ void TrainingRun::send(std::uint32_t rank, const Instruction& instruction) {
     if (sender.outbox == no_index) sender.outbox_tail = no_index;
     const std::uint32_t index = messages_.make();
     Message& message = messages_[index];
-    message.sent = sender.now;
+    message.posted = sender.now;
     message.sender = rank;
     message.receiver = peer.value;
     message.direction = instruction.direction;
@@ -210,20 +216,43 @@ void TrainingRun::send(std::uint32_t rank, const Instruction& instruction) {
     }
     sender.outbox_tail = index;
 
-    const GpuId gpus[2] = {in_.placement.gpu(RankId{rank}), in_.placement.gpu(peer)};
+    if (in_.workload.programs[sender.stage].rendezvous == Rendezvous::none) {
+        start_message(index, sender.now);
+    } else if (receiver.offered[d] != never) {
+        start_message(index, std::max(sender.now, receiver.offered[d]));
+        receiver.offered[d] = never;
+    }
+}
+
+// Posts a receive. A batched exchange offers at most one message per direction, so one time per direction is enough.
+void TrainingRun::offer(std::uint32_t rank, const Instruction& instruction) {
+    RankCursor& cursor = ranks_[rank];
+    const auto d = index_of(inbox_of(instruction));
+    std::uint32_t index = cursor.inbox_head[d];
+    while (index != no_index && messages_[index].sent != never) index = messages_[index].inbox_next;
+    if (index == no_index) {
+        REHEARSE_CHECK(cursor.offered[d] == never, "two receives of one direction are posted before a message came");
+        cursor.offered[d] = cursor.now;
+    } else {
+        start_message(index, std::max(messages_[index].posted, cursor.now));
+    }
+}
+
+void TrainingRun::start_message(std::uint32_t index, SimTime at) {
+    Message& message = messages_[index];
+    message.sent = at;
+    const GpuId gpus[2] = {in_.placement.gpu(RankId{message.sender}), in_.placement.gpu(RankId{message.receiver})};
     TransferRequest request;
     request.gpus = gpus;
     request.size = on_wire(in_.workload.stage_message, in_.profile.network_efficiency);
-    request.group_key = (std::uint64_t{rank} << 1 | index_of(instruction.direction)) + 1;  // one route per direction
+    request.group_key = (std::uint64_t{message.sender} << 1 | index_of(message.direction)) + 1;  // one route each
     request.token = index;
-    network_.start(sender.now + in_.profile.message_latency, request);
+    network_.start(at + in_.profile.message_latency, request);
 }
 
 bool TrainingRun::receive(std::uint32_t rank, const Instruction& instruction) {
     RankCursor& cursor = ranks_[rank];
-    // The activation that the previous stage sent travels to_next; it is that direction's inbox that is read.
-    const auto d = index_of(instruction.direction == Direction::to_previous ? Direction::to_next
-                                                                            : Direction::to_previous);
+    const auto d = index_of(inbox_of(instruction));
     const std::uint32_t index = cursor.inbox_head[d];
     if (index == no_index || messages_[index].arrived == never) {
         cursor.waiting = Waiting::message;

@@ -53,6 +53,8 @@ private:
     bool flush(std::uint32_t rank);
     bool await(std::uint32_t rank, const Instruction& instruction);
     void send(std::uint32_t rank, const Instruction& instruction);
+    void offer(std::uint32_t rank, const Instruction& instruction);
+    void start_message(std::uint32_t index, SimTime at);
     void post(std::uint32_t rank, const Instruction& instruction);
 
     void execute_work(std::span<const std::uint32_t> members, const Instruction& instruction);

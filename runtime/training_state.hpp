@@ -23,6 +23,7 @@ struct RankCursor {
     std::uint32_t waiter = no_index;               // next rank that waits for the same collective
     std::array<std::uint32_t, 2> inbox_head{no_index, no_index};  // by Direction of the message
     std::array<std::uint32_t, 2> inbox_tail{no_index, no_index};
+    std::array<SimTime, 2> offered{never, never};                 // receive posted for a message that is not there yet
     std::uint32_t outbox = no_index;               // oldest own send not yet flushed
     std::uint32_t outbox_tail = no_index;
     std::array<std::uint16_t, group_family_count> posted{};  // group collectives posted so far
@@ -31,7 +32,8 @@ struct RankCursor {
 };
 
 struct Message {
-    SimTime sent = never;
+    SimTime posted = never;          // by the sender
+    SimTime sent = never;            // begins to move; later than posted when the receiver was not ready
     SimTime arrived = never;
     std::uint32_t inbox_next = no_index;
     std::uint32_t outbox_next = no_index;

@@ -95,6 +95,7 @@ private:
     // schedule) one batched exchange sends what was made and receives what the next unit needs, waits for all of it and
     // synchronises the device.
     void coupled_passes() {
+        program_.rendezvous = Rendezvous::offered;
         const auto& passes = schedule_.passes;
         std::size_t begin = 0;
         exchange(passes, 0, 0, unit_end(0));
@@ -115,6 +116,9 @@ private:
 
     void exchange(const std::vector<Pass>& passes, std::size_t begin, std::size_t end, std::size_t next_end) {
         const std::size_t before = program_.instructions.size();
+        for (std::size_t i = end; i < next_end; ++i) {
+            if (receives(passes[i])) emit_message(Op::offer, passes[i]);
+        }
         for (std::size_t i = begin; i < end; ++i) {
             if (sends(passes[i])) emit_message(Op::send, passes[i]);
         }

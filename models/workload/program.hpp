@@ -24,6 +24,7 @@ std::string_view name(Part part);
 enum class Op : std::uint8_t {
     work,        // run works[index]; the ranks of the local group meet at each of its collectives
     send,        // post the activation (to the next stage) or its gradient (to the previous stage)
+    offer,       // post a receive: with rendezvous a message moves only when both of its ends are posted
     receive,     // wait for the oldest message of that direction not yet received
     flush,       // wait until every send since the last flush has arrived
     collective,  // post collectives[index] on its group; begins when the last member has posted
@@ -31,6 +32,7 @@ enum class Op : std::uint8_t {
 };
 
 enum class Direction : std::uint8_t { to_next, to_previous };
+enum class Rendezvous : std::uint8_t { none, offered };
 
 struct Instruction {
     Op op = Op::work;
@@ -46,6 +48,8 @@ struct Instruction {
 struct Program {
     std::vector<Instruction> instructions;
     std::uint32_t collectives[group_family_count] = {};  // posted per family
+    // Whether messages wait for an `offer` of their receiver. Decoupled receives are posted early and need none.
+    Rendezvous rendezvous = Rendezvous::none;
 };
 
 }  // namespace rehearse
