@@ -67,8 +67,8 @@ CalibrationResult run_calibration(const Calibration& calibration, DeviceProfile 
         const std::vector<double> residuals = full(values);
         double squares = 0;
         for (const double r : residuals) squares += r * r;
-        fmt::print(stderr, "rms residual {:.4f} at {:.5g}\n", std::sqrt(squares / static_cast<double>(residuals.size())),
-                   fmt::join(values, " "));
+        fmt::print(stderr, "rms residual {:.4f} at {:.5g}\n",
+                   std::sqrt(squares / static_cast<double>(residuals.size())), fmt::join(values, " "));
         return residuals;
     };
     result.fit = fit_bounded(parameters, reported, with(calibration.derivatives), calibration.options);

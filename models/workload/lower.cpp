@@ -63,11 +63,13 @@ private:
         await(program_.collectives[static_cast<std::size_t>(family)] - 1, family);
     }
 
-    // MegaScale prefetches the parameter all-gathers: the first one runs beside the data loading.
+    // MegaScale prefetches the parameter all-gathers: the first one runs beside the data loading and what else the host
+    // does between two steps.
     void begin_step() {
         if (overlap_data() && training_.parallel.zero > 0) {
             for (std::uint32_t gather : index_.gather) post(gather, GroupFamily::data);
         }
+        emit_work(index_.step, Part::other);
         emit_work(index_.input, Part::data);
     }
 
@@ -130,24 +132,25 @@ private:
         emit_work(index_.exchange, Part::pp_exposed);
     }
 
+    bool holds_embedding() const { return stages_ > 1 && (stage_ == 0 || stage_ + 1 == stages_); }
+
     void end_step() {
         if (overlap_data()) {
+            if (holds_embedding()) post(index_.embedding_reduce, GroupFamily::embedding);
             const std::uint32_t posted = program_.collectives[static_cast<std::size_t>(GroupFamily::data)];
             // The last one first: it ends last, so that waiting for its latecomers is not taken for communication.
             for (std::uint32_t i = posted; i-- > posted - chunks_;) await(i, GroupFamily::data);
-        } else if (data_group()) {
-            post_and_await(index_.scatter.front(), GroupFamily::data);
+            if (holds_embedding()) await(0, GroupFamily::embedding);
+        } else {
+            // Megatron-LM reduces the shared embedding before the gradient buffers.
+            if (holds_embedding()) post_and_await(index_.embedding_reduce, GroupFamily::embedding);
+            if (data_group()) post_and_await(index_.scatter.front(), GroupFamily::data);
         }
-        if (stages_ > 1 && (stage_ == 0 || stage_ + 1 == stages_)) {
-            post_and_await(index_.embedding_reduce, GroupFamily::embedding);
-        }
-        if (training_.parallel.tensor * training_.parallel.pipeline > 1)
-            post_and_await(index_.norm, GroupFamily::model);
+        if (training_.parallel.tensor * training_.parallel.pipeline > 1) post_and_await(index_.norm, GroupFamily::model);
         emit_work(index_.optimizer, Part::optimizer);
         if (!overlap_data() && data_group() && training_.parallel.zero > 0) {
             post_and_await(index_.gather.front(), GroupFamily::data);
         }
-        emit_work(index_.step, Part::other);
     }
 
     const TrainingSpec& training_;
