@@ -146,7 +146,8 @@ private:
             if (holds_embedding()) post_and_await(index_.embedding_reduce, GroupFamily::embedding);
             if (data_group()) post_and_await(index_.scatter.front(), GroupFamily::data);
         }
-        if (training_.parallel.tensor * training_.parallel.pipeline > 1) post_and_await(index_.norm, GroupFamily::model);
+        if (training_.parallel.tensor * training_.parallel.pipeline > 1)
+            post_and_await(index_.norm, GroupFamily::model);
         emit_work(index_.optimizer, Part::optimizer);
         if (!overlap_data() && data_group() && training_.parallel.zero > 0) {
             post_and_await(index_.gather.front(), GroupFamily::data);
