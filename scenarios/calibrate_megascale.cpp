@@ -24,7 +24,8 @@ double mfu_of(const FitRow& row, double step_s) {
     const TrainingSpec& training = row.predictor.workload().training;
     const double tokens = static_cast<double>(training.batch() * training.model.sequence);
     const double gpus = static_cast<double>(row.predictor.workload().layout.rank_count());
-    return tokens * row.predictor.workload().flops_per_token / (step_s * gpus * 312e12);
+    const double peak = row.predictor.scenario().models().profile.peak.value;
+    return tokens * row.predictor.workload().flops_per_token / (step_s * gpus * peak);
 }
 
 class MegascaleRows {
