@@ -73,7 +73,6 @@ Calibration megascale_calibration(const std::vector<std::string>& left_out) {
     calibration.parameters = {
         {"gemm.efficiency", 0.85, 0.55, 0.98, "share of peak in full waves of tiles"},
         {"nvlink.groups.8.bus", 130e9 * 8, 80e9 * 8, 235e9 * 8, "bus rate of tensor collectives, bit/s"},
-        {"host.input", 0.14, 0.02, 0.6, "loading a batch when nothing hides it, s"},
         {"host.step", 0.5, 0.05, 1.0, "fixed host time of a step, s"},
         {"variation.host_tail_slowdown", 0.13, 0.0, 0.2, "slow-down of the slowest host of the tail"},
         {"variation.jitter", 0.015, 0.0, 0.1, "mean of a work's exponential delay, relative"},

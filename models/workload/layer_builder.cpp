@@ -28,9 +28,10 @@ LayerBuilder::LayerBuilder(const TrainingSpec& training, Work& work)
     tokens_ = batch_ * s_ / c_;
     edge_tokens_ = is_on(training.parallel.sequence) ? tokens_ / t_ : tokens_;
     attended_ = effective_sequence(model, training.technique.window);
-    // Materialised scores fill the whole square, or the band |i - j| < w of it.
-    const double w = training.technique.window > 0 ? std::min(real(training.technique.window), s_) : s_;
-    scores_ = batch_ * heads_ * s_ * s_ / c_ * (2 * w * s_ - w * w) / (s_ * s_);
+    // Materialised scores fill the whole square: plain batched products cannot skip the masked half. A window needs a
+    // banded product, which computes the causal band 0 <= i - j < w alone.
+    const bool banded = attended_ < s_;
+    scores_ = batch_ * heads_ * s_ / c_ * (banded ? attended_ / 2 : s_);
 }
 
 std::vector<LayerBuilder::Block> LayerBuilder::blocks() const {
