@@ -28,6 +28,12 @@ double mfu_of(const FitRow& row, double step_s) {
     return tokens * row.predictor.workload().flops_per_token / (step_s * gpus * peak);
 }
 
+double error_in_bands(const FitRow& row, double step_s) {
+    const PublishedRow& published = row.published;
+    if (published.mfu_band) return (mfu_of(row, step_s) - *published.mfu) / *published.mfu_band;
+    return (step_s / *published.step_s - 1) / *published.band;
+}
+
 class MegascaleRows {
 public:
     explicit MegascaleRows(const std::vector<std::string>& left_out) {
@@ -39,8 +45,9 @@ public:
         }
     }
 
-    // Relative errors of the step times, then twice the error of each published MFU gain between neighbouring rows of
-    // the ablation: the gains say what a single technique is worth, which the absolute times alone leave open.
+    // Errors in units of the band that a row must keep (of its MFU where it has one, else of its step time), then the
+    // errors of the MFU gain between neighbouring rows of the ablation: the gains say what a single technique is worth,
+    // which the absolute times alone leave open.
     std::vector<double> residuals(const DeviceProfile& profile, const std::vector<std::uint64_t>& seeds,
                                   Fidelity fidelity) const {
         std::vector<double> steps(rows_.size());
@@ -49,11 +56,12 @@ public:
             steps[k] = rows_[k].predictor.step_seconds(profile, seeds, fidelity);
         });
         std::vector<double> residuals;
-        for (std::size_t i = 0; i < rows_.size(); ++i) residuals.push_back(steps[i] / *rows_[i].published.step_s - 1);
+        for (std::size_t i = 0; i < rows_.size(); ++i) residuals.push_back(error_in_bands(rows_[i], steps[i]));
         for (std::size_t i = 1; i < rows_.size(); ++i) {
             if (!is_ablation(i) || !is_ablation(i - 1)) continue;
             const double gain = mfu_of(rows_[i], steps[i]) - mfu_of(rows_[i - 1], steps[i - 1]);
-            residuals.push_back(2 * (gain - (*rows_[i].published.mfu - *rows_[i - 1].published.mfu)));
+            const double published = *rows_[i].published.mfu - *rows_[i - 1].published.mfu;
+            residuals.push_back((gain - published) / *rows_[i].published.mfu_band);
         }
         return residuals;
     }
@@ -77,7 +85,7 @@ Calibration megascale_calibration(const std::vector<std::string>& left_out) {
         {"variation.host_tail_slowdown", 0.13, 0.0, 0.2, "slow-down of the slowest host of the tail"},
         {"variation.jitter", 0.015, 0.0, 0.1, "mean of a work's exponential delay, relative"},
     };
-    calibration.options.loss_scale = 0.03;
+    calibration.options.loss_scale = 1;  // one band
     calibration.options.iterations = 5;
     calibration.options.step = 0.03;
     calibration.options.cost_tolerance = 2e-3;
