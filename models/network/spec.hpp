@@ -11,7 +11,7 @@ namespace rehearse {
 enum class Fidelity : std::uint8_t { ideal, flow, packet };
 enum class FlowControl : std::uint8_t { pfc, cbfc };  // acts at packet fidelity only
 // Header stacks of facts/network.md section 2 (sizes in framing.hpp).
-enum class Framing : std::uint8_t { rocev2_ipv4, rocev2_ipv6, oefh, oefh_bth, none };
+enum class Framing : std::uint8_t { rocev2_ipv4, rocev2_ipv6, oefh, oefh_bth, fixed_64, none };
 
 struct NetworkSpec {
     Fidelity fidelity = Fidelity::flow;

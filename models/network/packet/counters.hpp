@@ -1,0 +1,20 @@
+// What the fabric counted: per port, and in all. A transmission is one packet that crosses one link.
+#pragma once
+
+#include <cstdint>
+
+namespace rehearse {
+
+struct PortCounters {
+    std::uint64_t data = 0, control = 0;  // transmissions
+    std::uint64_t bytes = 0;              // on the wire, gaps included
+    std::uint64_t marks = 0;              // packets that left with ECN congestion experienced for the first time
+    std::uint64_t drops = 0;              // no room
+    std::uint64_t losses = 0;             // on the wire, or into a dead link
+    std::uint64_t replays = 0;            // LLR
+    std::int64_t paused = 0;              // ps during which at least one class could not send
+    std::uint64_t pauses = 0;             // pause frames sent from here
+    std::int64_t queue_peak = 0;          // bytes
+};
+
+}  // namespace rehearse

@@ -1,0 +1,127 @@
+#include "models/network/packet/engine.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "models/network/framing.hpp"
+#include "sim/base/rng.hpp"
+
+namespace rehearse {
+
+namespace {
+
+constexpr std::int64_t aeth = 4;             // of an ACK, InfiniBand annex A17
+constexpr std::int64_t frame_min = 64 + 20;  // Ethernet: smallest frame, preamble and gap
+
+std::uint64_t probability_threshold(Ratio probability) {
+    if (probability.value <= 0) return 0;
+    if (probability.value >= 1) return UINT64_MAX;
+    return static_cast<std::uint64_t>(std::ldexp(probability.value, 64));
+}
+
+std::int64_t packets_of(std::int64_t message, std::int64_t mtu) {
+    return std::max<std::int64_t>(1, (message + mtu - 1) / mtu);
+}
+
+}  // namespace
+
+PacketEngine::PacketEngine(const FabricGraph& graph, const NetworkSpec& network, const PacketSpec& spec,
+                           std::uint64_t seed)
+    : graph_(&graph), network_(&network), spec_(&spec), seed_(seed ^ hash_name("packet")), window_(graph.latency_min()),
+      classes_(static_cast<std::uint32_t>(spec.classes)) {
+    const HeaderStack stack = header_stack(network.framing);
+    const std::int64_t control = stack.every_packet.value + aeth + stack.line.value;
+    const bool is_plain = network.framing == Framing::fixed_64 || network.framing == Framing::none;
+    control_wire_ = static_cast<std::uint16_t>(is_plain ? 64 : std::max(control, frame_min));
+    loss_threshold_data_ = probability_threshold(spec.loss.data);
+    loss_threshold_control_ = probability_threshold(spec.loss.control);
+    reorder_max_ = spec.transport.paths == PathChoice::ecmp ? 0 : spec.transport.reorder_packets;
+    nodes_.resize(graph.node_count());
+    next_time_.assign(graph.node_count(), INT64_MAX);
+    egress_.resize(graph.port_count());
+    urgent_.resize(graph.port_count());
+    wires_.resize(graph.port_count());
+    counters_.resize(graph.port_count());
+    queues_.resize(std::size_t{graph.port_count()} * classes_);
+    ingress_.resize(queues_.size());
+    pauses_.resize(queues_.size());
+    fill_buffers();
+}
+
+void PacketEngine::fill_buffers() {
+    const HeaderStack stack = header_stack(network_->framing);
+    const std::int64_t overhead = stack.every_packet.value + stack.line.value;
+    const Bytes wire_max{network_->mtu.value + overhead + stack.first_packet.value};
+    const Bytes wire_min{std::max<std::int64_t>(control_wire_, overhead + 1)};
+    std::int64_t most_ports = 0, set_aside = 0;
+    for (std::uint32_t p = 0; p < graph_->port_count(); ++p) {
+        const GraphPort& port = graph_->port(p);
+        const Bandwidth rate = graph_->cluster().link(port.link).rate;
+        const std::int64_t quanta = spec_->pfc.response_quanta > 0 ? spec_->pfc.response_quanta
+                                                                   : pfc_response_quanta(rate);
+        response_.push_back(static_cast<std::int64_t>(static_cast<std::uint64_t>(quanta) * 64 * port.byte_time >> 16));
+        const HeadroomInput input{rate, SimDuration{port.latency}, wire_max, wire_min, spec_->buffer.cell, quanta};
+        headroom_.push_back(spec_->pfc.headroom > Bytes{0} ? spec_->pfc.headroom.value : pfc_headroom(input).value);
+    }
+    for (std::uint32_t node = graph_->nic_count(); node < graph_->node_count(); ++node) {
+        std::int64_t own = 0;
+        for (std::uint32_t i = 0; i < graph_->ports_of(node); ++i) {
+            own += (headroom_[graph_->first_port(node) + i] + spec_->buffer.reserve.value) * (classes_ - 1);
+        }
+        most_ports = std::max<std::int64_t>(most_ports, graph_->ports_of(node));
+        set_aside = std::max(set_aside, own);
+    }
+    data_limits_ = {.shared = (spec_->buffer.pool.value - set_aside) / spec_->buffer.slices,
+                    .reserve = spec_->buffer.reserve.value,
+                    .resume_offset = spec_->pfc.resume_offset.value,
+                    .alpha = spec_->buffer.alpha.value,
+                    .cell = static_cast<std::int32_t>(spec_->buffer.cell.value),
+                    .is_bounded = is_on(spec_->buffer.bounded),
+                    .is_lossless = network_->flow_control == FlowControl::pfc};
+    for (std::uint32_t node = 0; node < graph_->node_count(); ++node) {
+        first_buffer_.push_back(static_cast<std::uint32_t>(buffers_.size()));
+        const std::int64_t count = graph_->is_switch(node) ? spec_->buffer.slices : 0;
+        for (std::int64_t i = 0; i < count; ++i) buffers_.emplace_back(data_limits_);
+    }
+}
+
+std::uint32_t PacketEngine::connect(const ConnectionRequest& request) {
+    const std::uint32_t from = graph_->nic_of(request.source), to = graph_->nic_of(request.destination);
+    REHEARSE_CHECK(from != to, "a connection between GPUs of one NIC");
+    REHEARSE_CHECK(request.message >= Bytes{0} && request.messages > 0, "a connection without messages");
+    const HeaderStack stack = header_stack(network_->framing);
+    const std::int64_t mtu = network_->mtu.value, overhead = stack.every_packet.value + stack.line.value;
+    const std::int64_t per_message = packets_of(request.message.value, mtu);
+    const std::int64_t packets = per_message * request.messages;
+    REHEARSE_CHECK(packets <= UINT32_MAX / 2, "a connection of more than 2^31 packets");
+    const auto id = static_cast<std::uint32_t>(senders_.size());
+    SendEnd send;
+    send.packets = static_cast<std::uint32_t>(packets);
+    send.per_message = static_cast<std::uint32_t>(per_message);
+    send.granted = static_cast<std::uint32_t>(std::min(request.granted, request.messages) * per_message);
+    if (spec_->transport.window_packets > 0) send.window = static_cast<std::uint32_t>(spec_->transport.window_packets);
+    const std::int64_t last = request.message.value - (per_message - 1) * mtu;
+    send.full_wire = static_cast<std::uint16_t>(mtu + overhead);
+    send.last_wire = static_cast<std::uint16_t>((is_on(spec_->transport.pad_last) ? mtu : last) + overhead);
+    send.first_extra = static_cast<std::uint16_t>(stack.first_packet.value);
+    send.traffic_class = request.traffic_class;
+    send.node = from;
+    std::uint64_t draw = seed_ ^ (std::uint64_t{id} << 32);
+    send.path_draw = splitmix64(draw);
+    send.route = graph_->route({request.source, request.destination, request.queue_pair});
+    ReceiveEnd receive;
+    receive.per_message = send.per_message;
+    receive.packets = send.packets;
+    receive.traffic_class = request.traffic_class;
+    receive.node = to;
+    receive.successor = request.successor;
+    receive.route = graph_->route({request.destination, request.source, request.queue_pair});
+    senders_.push_back(send);
+    receivers_.push_back(std::move(receive));
+    requests_.push_back(request);
+    results_.emplace_back().start = request.start;
+    add_timer(from, request.start.value, TimerKind::start, id);
+    return id;
+}
+
+}  // namespace rehearse

@@ -1,0 +1,157 @@
+// The packet engine: NICs and switches that exchange packets over wires, swept in windows.
+//
+// Every packet needs at least the least link latency W from one node to the next. So in the window [T, T + W) no node
+// can learn what another one does in it: the engine takes the nodes one after the other (or, with threads, side by
+// side) through the window, each with its own arrivals and timers in order of (time, port). There is no global event
+// queue, and the result does not depend on the order of the nodes. The next window begins at the earliest pending time.
+//
+// A wire keeps its packets in a ring; they arrive in the order in which they left. Ports that tie for ever are served
+// in an order drawn afresh for each instant, so that none starves another.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "models/network/packet/counters.hpp"
+#include "models/network/packet/fabric_graph.hpp"
+#include "models/network/packet/packet.hpp"
+#include "models/network/packet/queue_pair.hpp"
+#include "models/network/packet/ring.hpp"
+#include "models/network/packet/shared_buffer.hpp"
+#include "models/network/packet/spec.hpp"
+
+namespace rehearse {
+
+class PacketEngine {
+public:
+    // Keeps references to graph and spec, which must outlive it. `seed` draws losses, marks and tie-breaks.
+    PacketEngine(const FabricGraph& graph, const NetworkSpec& network, const PacketSpec& spec, std::uint64_t seed);
+
+    // Before the start time has been passed. The two GPUs must not share a NIC.
+    std::uint32_t connect(const ConnectionRequest& request);
+    // Runs all events at or before `until`, or until nothing is pending.
+    void run(SimTime until);
+    // Earliest pending event; SimTime{INT64_MAX} when there is none.
+    SimTime next_event_time() const;
+
+    const std::vector<ConnectionResult>& results() const { return results_; }
+    const std::vector<PortCounters>& counters() const { return counters_; }
+    std::uint64_t events() const { return events_; }
+    std::uint64_t fingerprint() const;
+
+private:
+    struct Queue {          // of one port and class, waiting to leave
+        Ring<Packet> ring;
+        std::int64_t bytes = 0;
+    };
+    struct Egress {
+        std::int64_t free_at = 0;       // the last packet's last bit has left
+        std::uint32_t waiting = 0;      // bit per class with packets
+        std::uint32_t paused = 0;       // bit per class: PFC
+        bool has_timer = false;         // a `port_free` timer is pending
+        std::uint8_t last_class = 0;    // served last, for round robin among data classes
+        std::int64_t paused_since = 0;
+        std::uint64_t loss_counter = 0;
+    };
+    enum class TimerKind : std::uint32_t {
+        port_free, start, ack_timeout, pace, pause_begins, pause_ends, pause_refresh
+    };
+    struct Timer {
+        std::int64_t time;
+        std::uint32_t kind_and_class;   // TimerKind in the low byte, traffic class above
+        std::uint32_t id;               // port or connection
+        friend bool operator>(const Timer& a, const Timer& b) {
+            if (a.time != b.time) return a.time > b.time;
+            if (a.kind_and_class != b.kind_and_class) return a.kind_and_class > b.kind_and_class;
+            return a.id > b.id;
+        }
+    };
+    struct Pause {           // of one port and class, as its sender keeps it
+        std::int64_t begins = INT64_MAX, ends = INT64_MIN;
+    };
+    struct Node {
+        std::vector<Timer> timers;              // heap, earliest first
+        std::uint64_t arriving[4] = {0, 0, 0, 0};  // bit per port whose incoming wire is not empty
+        Ring<std::uint32_t> ready;              // NIC: connections that may send, in turn
+        std::uint64_t fingerprint = 0;
+    };
+
+    void fill_buffers();
+
+    // window.cpp
+    void sweep(std::uint32_t node, std::int64_t begin, std::int64_t end);
+    std::int64_t gather(std::uint32_t node, std::int64_t begin, std::int64_t end);
+    void arrive(std::uint32_t node, std::uint32_t port, Packet& packet);
+    void fire(std::uint32_t node, const Timer& timer);
+    void add_timer(std::uint32_t node, std::int64_t time, TimerKind kind, std::uint32_t id, std::uint32_t klass = 0);
+
+    // switch_side.cpp: queues and the wire
+    void forward(std::uint32_t in_port, Packet& packet);
+    void enqueue(std::uint32_t port, const Packet& packet);
+    void serve(std::uint32_t port);                       // sends while the port is free and something may go
+    bool next_packet(std::uint32_t port, Packet& packet); // takes it out of queue or queue pair
+    void release(const Packet& packet, std::uint32_t node);
+    void transmit(std::uint32_t port, Packet& packet);
+    void mark(std::uint32_t port, std::int64_t queue_bytes, Packet& packet);
+    // pause.cpp; `on` 0 resumes
+    std::int64_t pause_duration(std::uint32_t port) const;
+    void send_pause(std::uint32_t port, std::uint32_t klass, std::int64_t on);
+    void receive_pause(std::uint32_t port, const Packet& packet);
+    void begin_pause(std::uint32_t port, std::uint32_t klass);
+    void end_pause(std::uint32_t port, std::uint32_t klass);
+    void refresh_pause(std::uint32_t port, std::uint32_t klass);
+
+    // nic_send.cpp, nic_receive.cpp
+    static bool may_send(const SendEnd& end) {
+        return end.resend != 0 || (end.next < end.granted && end.next - end.acked < end.window);
+    }
+    void make_ready(std::uint32_t connection);
+    bool next_data(std::uint32_t node, std::uint32_t port, Packet& packet);
+    void build_data(std::uint32_t connection, Packet& packet);
+    void choose_path(std::uint32_t connection, Packet& packet);
+    void receive_ack(const Packet& packet);
+    void hear_missing(SendEnd& end, const Packet& packet);
+    std::int64_t timeout_of(const SendEnd& end) const;
+    void acknowledge_timeout(std::uint32_t connection);
+    void arm_timeout(std::uint32_t connection);
+    void receive_data(const Packet& packet);
+    void receive_early(ReceiveEnd& end, const Packet& packet);
+    void complain(ReceiveEnd& end, const Packet& packet);
+    void reply(std::uint32_t connection, PacketKind kind, std::uint32_t number, const Packet& cause);
+    void accept(std::uint32_t connection, ReceiveEnd& end);
+
+    const FabricGraph* graph_;
+    const NetworkSpec* network_;
+    const PacketSpec* spec_;
+    std::uint64_t seed_;
+    std::int64_t window_;
+    std::int64_t now_ = 0;
+    std::uint64_t events_ = 0;
+    std::uint32_t classes_;
+    std::uint16_t control_wire_;
+    std::int64_t reorder_max_;
+    std::uint64_t loss_threshold_data_, loss_threshold_control_;
+
+    std::vector<Node> nodes_;
+    std::vector<std::int64_t> next_time_;   // per node: earliest pending event
+    std::vector<Egress> egress_;            // per port
+    std::vector<std::int64_t> headroom_;    // per port: bytes per class
+    std::vector<std::int64_t> response_;    // per port: from a pause frame to silence, ps
+    std::vector<Queue> queues_;             // per port x class
+    std::vector<Ring<Packet>> urgent_;      // per port: link-local frames, before everything else
+    std::vector<Ring<Packet>> wires_;       // per port: arriving there
+    std::vector<IngressQueue> ingress_;     // per port x class
+    std::vector<Pause> pauses_;             // per port x class
+    SharedBuffer::Limits data_limits_;
+    std::vector<SharedBuffer> buffers_;     // per node x slice
+    std::vector<std::uint32_t> first_buffer_;
+    std::vector<PortCounters> counters_;
+
+    std::vector<SendEnd> senders_;
+    std::vector<ReceiveEnd> receivers_;
+    std::vector<ConnectionRequest> requests_;
+    std::vector<ConnectionResult> results_;
+    std::vector<std::uint64_t> arrivals_;   // scratch: sort keys of a sweep
+};
+
+}  // namespace rehearse

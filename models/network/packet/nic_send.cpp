@@ -1,0 +1,171 @@
+// The sending end of a queue pair: pull of the next packet, ACKs, timeouts.
+#include <algorithm>
+#include <bit>
+
+#include "models/network/packet/engine.hpp"
+#include "sim/base/rng.hpp"
+
+namespace rehearse {
+
+void PacketEngine::make_ready(std::uint32_t connection) {
+    SendEnd& end = senders_[connection];
+    if (end.is_queued || !may_send(end) || results_[connection].state == ConnectionState::failed) return;
+    end.is_queued = true;
+    nodes_[end.node].ready.push(connection);
+    serve(graph_->first_port(end.node));
+}
+
+// The connections that may send take turns, a packet each.
+bool PacketEngine::next_data(std::uint32_t node, std::uint32_t port, Packet& packet) {
+    Ring<std::uint32_t>& ready = nodes_[node].ready;
+    const std::uint32_t paused = egress_[port].paused;
+    for (std::uint32_t left = ready.size(); left > 0; --left) {
+        const std::uint32_t connection = ready.front();
+        ready.pop();
+        SendEnd& end = senders_[connection];
+        if ((paused >> end.traffic_class & 1) != 0) {
+            ready.push(connection);
+            continue;
+        }
+        end.is_queued = false;
+        if (!may_send(end)) continue;
+        if (end.pace > now_) {
+            add_timer(node, end.pace, TimerKind::pace, connection);
+            continue;
+        }
+        build_data(connection, packet);
+        if (may_send(end)) {
+            end.is_queued = true;
+            ready.push(connection);
+        }
+        return true;
+    }
+    return false;
+}
+
+void PacketEngine::build_data(std::uint32_t connection, Packet& packet) {
+    SendEnd& end = senders_[connection];
+    std::uint32_t number = end.next;
+    if (end.resend != 0) {
+        number = end.resend_base + static_cast<std::uint32_t>(std::countr_zero(end.resend));
+        end.resend &= end.resend - 1;
+    } else {
+        ++end.next;
+    }
+    if (results_[connection].state == ConnectionState::waiting) results_[connection].state = ConnectionState::active;
+    const std::uint32_t place = number % end.per_message;
+    packet = {};
+    packet.stamp = now_;
+    packet.flow = connection;
+    packet.number = number;
+    packet.traffic_class = end.traffic_class;
+    packet.wire = static_cast<std::uint16_t>((place + 1 == end.per_message ? end.last_wire : end.full_wire) +
+                                             (place == 0 ? end.first_extra : 0));
+    if (number < end.sent) {
+        packet.flags |= PacketFlag::again;
+        ++results_[connection].retransmissions;
+    }
+    end.sent = std::max(end.sent, number + 1);
+    packet.route = end.route.ports;
+    if (spec_->transport.paths != PathChoice::ecmp) choose_path(connection, packet);
+    end.last_sent = now_;
+    arm_timeout(connection);
+}
+
+// Spraying draws a path per packet, flowlet switching one per pause of at least the gap.
+void PacketEngine::choose_path(std::uint32_t connection, Packet& packet) {
+    SendEnd& end = senders_[connection];
+    const ConnectionRequest& request = requests_[connection];
+    if (spec_->transport.paths == PathChoice::flowlet) {
+        if (now_ - end.last_sent < spec_->transport.flowlet_gap.value && end.last_sent != 0) return;
+        std::uint64_t state = end.path_draw++;
+        end.route = graph_->spread_route(request.source, request.destination, splitmix64(state));
+        packet.route = end.route.ports;
+        return;
+    }
+    std::uint64_t state = end.path_draw + packet.number;
+    packet.route = graph_->spread_route(request.source, request.destination, splitmix64(state)).ports;
+}
+
+// ACK timeout T = 4.096 us x 2^n; adaptive retransmission begins shorter and doubles per try (InfiniBand annex A17;
+// NVIDIA AdaptiveRetransmission).
+std::int64_t PacketEngine::timeout_of(const SendEnd& end) const {
+    const TransportSpec& transport = spec_->transport;
+    const std::int64_t fixed = 4'096'000ll << transport.timeout_exponent;
+    if (!is_on(transport.adaptive_retransmission)) return fixed;
+    const int doublings = std::min<int>(end.tries, 40);
+    const std::int64_t base = transport.adaptive_base.value;
+    return base > fixed >> doublings ? fixed : base << doublings;
+}
+
+void PacketEngine::arm_timeout(std::uint32_t connection) {
+    SendEnd& end = senders_[connection];
+    if (end.deadline == INT64_MAX) end.deadline = now_ + timeout_of(end);
+    if (end.has_timer) return;
+    end.has_timer = true;
+    add_timer(end.node, end.deadline, TimerKind::ack_timeout, connection);
+}
+
+void PacketEngine::acknowledge_timeout(std::uint32_t connection) {
+    SendEnd& end = senders_[connection];
+    end.has_timer = false;
+    if (end.deadline == INT64_MAX) return;  // nothing is outstanding
+    if (end.deadline > now_) {
+        end.has_timer = true;
+        add_timer(end.node, end.deadline, TimerKind::ack_timeout, connection);
+        return;
+    }
+    ConnectionResult& result = results_[connection];
+    ++result.timeouts;
+    end.deadline = INT64_MAX;
+    if (end.tries >= spec_->transport.retries) {
+        result.state = ConnectionState::failed;
+        result.finished = SimTime{now_};
+        return;
+    }
+    ++end.tries;
+    if (spec_->transport.recovery == LossRecovery::selective_repeat) {
+        end.resend_base = end.acked;
+        end.resend = 1;
+    } else {
+        end.next = end.acked;
+    }
+    make_ready(connection);
+}
+
+void PacketEngine::receive_ack(const Packet& packet) {
+    SendEnd& end = senders_[packet.flow];
+    ConnectionResult& result = results_[packet.flow];
+    if (result.state == ConnectionState::done || result.state == ConnectionState::failed) return;
+    if (packet.kind != PacketKind::cnp && packet.number > end.acked) {
+        end.acked = packet.number;
+        end.next = std::max(end.next, end.acked);
+        end.tries = 0;
+        end.deadline = end.acked == end.sent ? INT64_MAX : now_ + timeout_of(end);
+        if (end.acked == end.packets) {
+            result.state = ConnectionState::done;
+            result.finished = SimTime{now_};
+            Node& node = nodes_[end.node];
+            node.fingerprint = (node.fingerprint ^ (static_cast<std::uint64_t>(now_) + packet.flow)) * 0x100000001B3ull;
+            return;
+        }
+    }
+    if (packet.kind == PacketKind::nack) hear_missing(end, packet);
+    make_ready(packet.flow);
+}
+
+// Go-back-N begins again at the missing packet. Selective repeat sends what the bit map lacks below its highest bit.
+void PacketEngine::hear_missing(SendEnd& end, const Packet& packet) {
+    if (packet.number < end.acked) return;
+    if (spec_->transport.recovery == LossRecovery::go_back_n) {
+        end.next = packet.number;
+        return;
+    }
+    const auto arrived = static_cast<std::uint64_t>(packet.stamp);
+    const int highest = 63 - std::countl_zero(arrived | 1);
+    end.resend_base = packet.number;
+    end.resend = ~arrived & ((1ull << highest) - 1);
+    if (end.resend == 0) end.resend = 1;
+}
+
+}  // namespace rehearse

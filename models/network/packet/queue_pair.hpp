@@ -1,0 +1,80 @@
+// A connection between two GPUs: one queue pair that sends messages of one size, one after the other. Its two ends live
+// at two NICs and share nothing but packets.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "models/network/packet/fabric_graph.hpp"
+#include "sim/base/ids.hpp"
+#include "sim/base/units.hpp"
+
+namespace rehearse {
+
+inline constexpr std::uint32_t no_connection = UINT32_MAX;
+
+// What the user asks for. A ring of n members is n connections of 2 (n - 1) messages; member i may send its message
+// k + 1 once it holds message k of its predecessor: the predecessor's `successor` is i, and `granted` is 1.
+struct ConnectionRequest {
+    GpuId source, destination;
+    Bytes message;                            // payload of each message
+    std::int64_t messages = 1;
+    SimTime start;
+    std::int64_t granted = INT64_MAX;         // messages that may go without waiting for a predecessor
+    std::uint32_t successor = no_connection;  // gets one more message granted for each that arrives here whole;
+                                              // it must begin at this connection's destination
+    std::uint32_t queue_pair = 0;             // entropy of the ECMP hash
+    std::uint8_t traffic_class = 1;
+};
+
+enum class ConnectionState : std::uint8_t { waiting, active, done, failed };
+
+struct ConnectionResult {
+    SimTime start, delivered, finished;  // first packet may go; last packet arrived; sender holds the last ACK
+    ConnectionState state = ConnectionState::waiting;
+    std::uint32_t retransmissions = 0;
+    std::uint32_t timeouts = 0;
+};
+
+struct CongestionRate;  // congestion.hpp
+
+struct SendEnd {
+    // Packets are numbered through all messages of the connection.
+    std::uint32_t packets = 0;   // of all messages
+    std::uint32_t granted = 0;   // packets that may go
+    std::uint32_t next = 0;      // to be sent
+    std::uint32_t acked = 0;     // all below are acknowledged
+    std::uint32_t sent = 0;      // highest ever sent + 1: below it every packet is a retransmission
+    std::uint32_t per_message = 1;
+    std::uint32_t window = UINT32_MAX;
+    std::uint16_t full_wire = 0, last_wire = 0, first_extra = 0;  // of a packet; of a message's last; RETH
+    std::uint16_t full_payload = 0;
+    bool is_queued = false;      // stands in the NIC's ready ring
+    bool has_timer = false;
+    std::uint8_t traffic_class = 1;
+    std::uint8_t tries = 0;
+    std::uint32_t node = 0;
+    std::int64_t deadline = INT64_MAX;  // of the oldest packet's ACK
+    std::int64_t pace = 0;              // not before
+    std::int64_t last_sent = 0;
+    std::uint64_t path_draw = 0;        // flowlets and spraying
+    std::uint64_t resend = 0;           // selective repeat: bit i = packet resend_base + i must go again
+    std::uint32_t resend_base = 0;
+    PacketRoute route;
+};
+
+struct ReceiveEnd {
+    std::uint32_t expected = 0;   // all below have arrived
+    std::uint32_t unacked = 0;    // in-order packets since the last ACK
+    std::uint32_t per_message = 1;
+    std::uint32_t packets = 0;
+    bool has_complained = false;  // a NACK for `expected` is under way
+    std::uint8_t traffic_class = 1;
+    std::uint32_t node = 0;
+    std::uint32_t successor = no_connection;
+    std::int64_t last_cnp = INT64_MIN / 2;
+    PacketRoute route;                  // of its ACKs
+    std::vector<std::uint64_t> early;   // selective repeat: bit i = packet expected + i has arrived
+};
+
+}  // namespace rehearse

@@ -1,0 +1,33 @@
+#include "models/network/packet/shared_buffer.hpp"
+
+#include <algorithm>
+
+#include "sim/base/checks.hpp"
+
+namespace rehearse {
+
+std::int64_t pfc_response_quanta(Bandwidth rate) {
+    struct Row {
+        std::int64_t gigabits, quanta;
+    };
+    // sonic-net/SONiC doc/qos/dynamically-headroom-calculation.md
+    constexpr Row rows[] = {{10, 67}, {25, 80}, {40, 118}, {50, 147}, {100, 394}, {200, 453}, {400, 905}};
+    const std::int64_t gigabits = (rate.value + 999'999'999) / 1'000'000'000;
+    for (const Row& row : rows) {
+        if (gigabits <= row.gigabits) return row.quanta;
+    }
+    return (905 * gigabits + 399) / 400;
+}
+
+Bytes pfc_headroom(const HeadroomInput& input) {
+    REHEARSE_CHECK(input.wire_min > Bytes{0} && input.cell > Bytes{0}, "packets and cells have bytes");
+    const auto cells = [&](Bytes wire) { return (wire.value + input.cell.value - 1) / input.cell.value; };
+    const Bytes cable = input.rate * input.one_way;
+    const std::int64_t wire = 2 * input.wire_max.value + 2 * cable.value + input.response_quanta * 64;
+    const auto charged = [&](Bytes packet) {  // the wire bytes cut into such packets, one more begun
+        return (wire / packet.value + 1) * cells(packet) * input.cell.value;
+    };
+    return Bytes{std::max(charged(input.wire_max), charged(input.wire_min))};
+}
+
+}  // namespace rehearse

@@ -1,0 +1,127 @@
+// Queues, service and the wire: what switches do, and NICs with their one port.
+#include <algorithm>
+#include <bit>
+
+#include "models/network/packet/engine.hpp"
+#include "sim/base/rng.hpp"
+
+namespace rehearse {
+
+void PacketEngine::forward(std::uint32_t in_port, Packet& packet) {
+    const std::uint32_t node = graph_->port(in_port).node;
+    const std::uint32_t out = graph_->first_port(node) + packet.route[packet.hop++];
+    packet.in_port = graph_->port(in_port).local;
+    const std::uint32_t klass = packet.traffic_class;
+    SharedBuffer& buffer = buffers_[first_buffer_[node] + packet.in_port % spec_->buffer.slices];
+    switch (buffer.admit(ingress_[in_port * classes_ + klass], packet.wire, headroom_[in_port])) {
+        case SharedBuffer::Verdict::dropped:
+            ++counters_[in_port].drops;
+            return;
+        case SharedBuffer::Verdict::admitted_pause:
+            send_pause(in_port, klass, 1);
+            add_timer(node, now_ + pause_duration(in_port) / 2, TimerKind::pause_refresh, in_port, klass);
+            break;
+        case SharedBuffer::Verdict::admitted:
+            break;
+    }
+    enqueue(out, packet);
+    serve(out);
+}
+
+void PacketEngine::enqueue(std::uint32_t port, const Packet& packet) {
+    Queue& queue = queues_[port * classes_ + packet.traffic_class];
+    Packet& kept = queue.ring.push(packet);
+    queue.bytes += packet.wire;
+    egress_[port].waiting |= 1u << packet.traffic_class;
+    if (queue.bytes > counters_[port].queue_peak) counters_[port].queue_peak = queue.bytes;
+    if (is_on(spec_->ecn.enabled) && packet.kind == PacketKind::data) mark(port, queue.bytes, kept);
+}
+
+void PacketEngine::mark(std::uint32_t port, std::int64_t queue_bytes, Packet& packet) {
+    const EcnSpec& ecn = spec_->ecn;
+    if (queue_bytes <= ecn.mark_min.value || has(packet, PacketFlag::congestion)) return;
+    if (queue_bytes < ecn.mark_max.value) {
+        const double ramp = static_cast<double>(queue_bytes - ecn.mark_min.value) /
+                            static_cast<double>(ecn.mark_max.value - ecn.mark_min.value);
+        std::uint64_t state = seed_ ^ (std::uint64_t{port} << 40) ^ counters_[port].data ^
+                              (std::uint64_t{packet.flow} << 20) ^ packet.number;
+        const double draw = static_cast<double>(splitmix64(state) >> 11) * 0x1p-53;
+        if (draw >= ramp * ecn.mark_probability.value) return;
+    }
+    packet.flags |= PacketFlag::congestion;
+    ++counters_[port].marks;
+}
+
+void PacketEngine::serve(std::uint32_t port) {
+    Egress& egress = egress_[port];
+    if (egress.has_timer) return;
+    if (egress.free_at <= now_) {
+        Packet packet;
+        if (!next_packet(port, packet)) return;
+        transmit(port, packet);
+    }
+    const std::uint32_t node = graph_->port(port).node;
+    const bool nic_waits = !graph_->is_switch(node) && !nodes_[node].ready.empty();
+    if (urgent_[port].empty() && (egress.waiting & ~egress.paused) == 0 && !nic_waits) return;
+    egress.has_timer = true;
+    add_timer(node, egress.free_at, TimerKind::port_free, port);
+}
+
+bool PacketEngine::next_packet(std::uint32_t port, Packet& packet) {
+    if (!urgent_[port].empty()) {
+        packet = urgent_[port].front();
+        urgent_[port].pop();
+        return true;
+    }
+    Egress& egress = egress_[port];
+    const std::uint32_t node = graph_->port(port).node;
+    const std::uint32_t eligible = egress.waiting & ~egress.paused;
+    if (eligible == 0) return !graph_->is_switch(node) && next_data(node, port, packet);
+    // Class 0 first; the others in turn.
+    std::uint32_t klass = 0;
+    if ((eligible & 1) == 0) {
+        const std::uint32_t above = eligible & ~((2u << egress.last_class) - 1);
+        klass = static_cast<std::uint32_t>(std::countr_zero(above != 0 ? above : eligible));
+        egress.last_class = static_cast<std::uint8_t>(klass);
+    }
+    Queue& queue = queues_[port * classes_ + klass];
+    packet = queue.ring.front();
+    queue.ring.pop();
+    queue.bytes -= packet.wire;
+    if (queue.ring.empty()) egress.waiting &= ~(1u << klass);
+    if (graph_->is_switch(node)) release(packet, node);
+    return true;
+}
+
+void PacketEngine::release(const Packet& packet, std::uint32_t node) {
+    const std::uint32_t in_port = graph_->first_port(node) + packet.in_port;
+    SharedBuffer& buffer = buffers_[first_buffer_[node] + packet.in_port % spec_->buffer.slices];
+    if (buffer.release(ingress_[in_port * classes_ + packet.traffic_class], packet.wire)) {
+        send_pause(in_port, packet.traffic_class, 0);
+    }
+}
+
+void PacketEngine::transmit(std::uint32_t port, Packet& packet) {
+    const GraphPort& out = graph_->port(port);
+    Egress& egress = egress_[port];
+    PortCounters& counters = counters_[port];
+    egress.free_at = now_ + static_cast<std::int64_t>((packet.wire * out.byte_time + 0xFFFF) >> 16);
+    packet.time = egress.free_at + out.latency;
+    counters.bytes += packet.wire;
+    ++(packet.kind == PacketKind::data ? counters.data : counters.control);
+    const std::uint64_t threshold = packet.kind == PacketKind::data ? loss_threshold_data_ : loss_threshold_control_;
+    if (threshold != 0) {
+        std::uint64_t state = seed_ ^ (std::uint64_t{port} << 40) ^
+                              egress.loss_counter++ / static_cast<std::uint64_t>(spec_->loss.burst);
+        if (splitmix64(state) < threshold) {
+            packet.flags |= PacketFlag::corrupted;
+            ++counters.losses;
+        }
+    }
+    const GraphPort& in = graph_->port(out.peer);
+    wires_[out.peer].push(packet);
+    nodes_[in.node].arriving[in.local >> 6] |= 1ull << (in.local & 63);
+    if (packet.time < next_time_[in.node]) next_time_[in.node] = packet.time;
+}
+
+}  // namespace rehearse

@@ -1,0 +1,146 @@
+#include <algorithm>
+#include <bit>
+#include <functional>
+
+#include "models/network/packet/engine.hpp"
+#include "sim/base/checks.hpp"
+
+namespace rehearse {
+
+namespace {
+
+// Ports that tie at an instant are taken in an order rotated by a hash of the instant.
+std::uint8_t rotation(std::int64_t time) {
+    return static_cast<std::uint8_t>((static_cast<std::uint64_t>(time) * 0x9E3779B97F4A7C15ull) >> 56);
+}
+
+}  // namespace
+
+SimTime PacketEngine::next_event_time() const {
+    return SimTime{*std::min_element(next_time_.begin(), next_time_.end())};
+}
+
+void PacketEngine::run(SimTime until) {
+    for (;;) {
+        const std::int64_t begin = next_event_time().value;
+        if (begin > until.value || begin == INT64_MAX) return;
+        const std::int64_t end = until.value - begin >= window_ ? begin + window_ : until.value + 1;
+        for (std::uint32_t node = 0; node < nodes_.size(); ++node) {
+            if (next_time_[node] < end) sweep(node, begin, end);
+        }
+    }
+}
+
+void PacketEngine::sweep(std::uint32_t node, std::int64_t begin, std::int64_t end) {
+    const std::int64_t later = gather(node, begin, end);
+    Node& here = nodes_[node];
+    const std::uint32_t first_port = graph_->first_port(node);
+    std::size_t i = 0;
+    for (;;) {
+        const std::int64_t arrival =
+            i < arrivals_.size() ? begin + static_cast<std::int64_t>(arrivals_[i] >> 8) : INT64_MAX;
+        const std::int64_t timer = here.timers.empty() ? INT64_MAX : here.timers.front().time;
+        now_ = std::min(arrival, timer);
+        if (now_ >= end) break;
+        ++events_;
+        if (timer <= arrival) {
+            const Timer due = here.timers.front();
+            std::pop_heap(here.timers.begin(), here.timers.end(), std::greater<>{});
+            here.timers.pop_back();
+            fire(node, due);
+            continue;
+        }
+        const std::uint32_t local = static_cast<std::uint8_t>(arrivals_[i++] - rotation(now_));
+        Ring<Packet>& wire = wires_[first_port + local];
+        Packet packet = wire.front();
+        wire.pop();
+        if (wire.empty()) here.arriving[local >> 6] &= ~(1ull << (local & 63));
+        arrive(node, first_port + local, packet);
+    }
+    next_time_[node] = std::min(later, here.timers.empty() ? INT64_MAX : here.timers.front().time);
+}
+
+// Sort keys of all packets that arrive before `end`; returns when the first later one does.
+std::int64_t PacketEngine::gather(std::uint32_t node, std::int64_t begin, std::int64_t end) {
+    arrivals_.clear();
+    std::int64_t later = INT64_MAX;
+    const std::uint32_t first_port = graph_->first_port(node);
+    for (std::uint32_t word = 0; word < 4; ++word) {
+        for (std::uint64_t bits = nodes_[node].arriving[word]; bits != 0; bits &= bits - 1) {
+            const std::uint32_t local = word * 64 + static_cast<std::uint32_t>(std::countr_zero(bits));
+            Ring<Packet>& wire = wires_[first_port + local];
+            for (std::uint32_t i = 0; i < wire.size(); ++i) {
+                const std::int64_t time = wire[i].time;
+                if (time >= end) {
+                    later = std::min(later, time);
+                    break;
+                }
+                const auto turn = static_cast<std::uint8_t>(local + rotation(time));
+                arrivals_.push_back(static_cast<std::uint64_t>(time - begin) << 8 | turn);
+            }
+        }
+    }
+    std::sort(arrivals_.begin(), arrivals_.end());
+    return later;
+}
+
+void PacketEngine::add_timer(std::uint32_t node, std::int64_t time, TimerKind kind, std::uint32_t id,
+                             std::uint32_t klass) {
+    std::vector<Timer>& timers = nodes_[node].timers;
+    timers.push_back({time, static_cast<std::uint32_t>(kind) | klass << 8, id});
+    std::push_heap(timers.begin(), timers.end(), std::greater<>{});
+    next_time_[node] = std::min(next_time_[node], time);
+}
+
+void PacketEngine::fire(std::uint32_t node, const Timer& timer) {
+    const std::uint32_t klass = timer.kind_and_class >> 8;
+    switch (static_cast<TimerKind>(timer.kind_and_class & 0xFF)) {
+        case TimerKind::port_free:
+            egress_[timer.id].has_timer = false;
+            serve(timer.id);
+            return;
+        case TimerKind::start:
+        case TimerKind::pace:
+            make_ready(timer.id);
+            return;
+        case TimerKind::ack_timeout:
+            acknowledge_timeout(timer.id);
+            return;
+        case TimerKind::pause_begins:
+            begin_pause(timer.id, klass);
+            return;
+        case TimerKind::pause_ends:
+            end_pause(timer.id, klass);
+            return;
+        case TimerKind::pause_refresh:
+            refresh_pause(timer.id, klass);
+            return;
+    }
+    REHEARSE_CHECK(node >= nodes_.size(), "a timer of no kind");
+}
+
+void PacketEngine::arrive(std::uint32_t node, std::uint32_t port, Packet& packet) {
+    if (has(packet, PacketFlag::corrupted)) return;
+    switch (packet.kind) {
+        case PacketKind::pause:
+            receive_pause(port, packet);
+            return;
+        case PacketKind::data:
+            if (graph_->is_switch(node)) break;
+            receive_data(packet);
+            return;
+        default:
+            if (graph_->is_switch(node)) break;
+            receive_ack(packet);
+            return;
+    }
+    forward(port, packet);
+}
+
+std::uint64_t PacketEngine::fingerprint() const {
+    std::uint64_t all = 0xCBF29CE484222325ull;
+    for (const Node& node : nodes_) all = (all ^ node.fingerprint) * 0x100000001B3ull;
+    return all;
+}
+
+}  // namespace rehearse
