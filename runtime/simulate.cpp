@@ -5,6 +5,7 @@
 #include "models/compute/variation.hpp"
 #include "models/network/make_network_model.hpp"
 #include "runtime/local_fabric.hpp"
+#include "runtime/priced_traffic.hpp"
 #include "runtime/training_run.hpp"
 #include "topology/router.hpp"
 
@@ -20,7 +21,9 @@ Timeline simulate(const SimulationInputs& inputs) {
     const std::vector<PricedWork> prices = price(inputs.workload, inputs.profile, fabric);
     const TrainingRunInputs run{inputs.workload, prices,        inputs.cluster, inputs.placement,
                                 variation,       inputs.profile, inputs.sampled};
-    return TrainingRun(run, *network).run();
+    Timeline timeline = TrainingRun(run, *network).run();
+    add_priced_traffic(inputs.workload, inputs.placement, router, inputs.network, timeline.traffic);
+    return timeline;
 }
 
 Timeline SimulatedExecutor::execute(const Workload& workload) {

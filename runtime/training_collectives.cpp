@@ -18,11 +18,6 @@ std::uint64_t token_of(GroupFamily family, std::uint32_t group, std::uint32_t se
     return std::uint64_t{1} << 63 | std::uint64_t{index_of(family)} << 56 | std::uint64_t{group} << 24 | sequence;
 }
 
-bool in_one_node(const std::vector<GpuId>& gpus, const Cluster& cluster) {
-    return std::all_of(gpus.begin(), gpus.end(),
-                       [&](GpuId gpu) { return cluster.node_of(gpu) == cluster.node_of(gpus.front()); });
-}
-
 }  // namespace
 
 // The library does not reach the framed line rate; what it loses is modelled as bytes.
