@@ -71,8 +71,8 @@ struct DeviceProfile {
     std::vector<ProfileNote> notes;
 };
 
-// Reads a profile file; InputError with all its faults. `find_profile` looks up a name in the installed library
-// (models/compute/profiles/NAME.yaml), a path is taken as it is.
+// Reads a profile file; InputError with all its faults. Looking up a profile by name is the scenario's affair
+// (models.profile).
 DeviceProfile read_profile(const std::string& path);
 
 }  // namespace rehearse
