@@ -64,7 +64,8 @@ private:
     }
 
     // MegaScale prefetches the parameter all-gathers: the first one runs beside the data loading and what else the host
-    // does between two steps. That is the end of the optimizer step: its launch, the gradient norm, logging, scheduling.
+    // does between two steps. That is the end of the optimizer step: its launch, the gradient norm, logging,
+    // scheduling.
     void begin_step() {
         if (overlap_data() && training_.parallel.zero > 0) {
             for (std::uint32_t gather : index_.gather) post(gather, GroupFamily::data);
