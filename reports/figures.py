@@ -20,7 +20,7 @@ COLOURS = {
 DARK = {"compute", "data", "other"}  # parts on which black text is hard to read
 FORWARD_SHADE = 0.45  # forward computation is drawn this much nearer to white than backward
 RANKS_DRAWN = 16
-LINKS_DRAWN = 15
+LINKS_PER_TIER = 3
 
 plt.rcParams.update({"font.size": 9, "axes.spines.top": False, "axes.spines.right": False, "figure.dpi": 120})
 
@@ -127,7 +127,7 @@ def _legend_order(entry):
 
 
 def draw_links(results):
-    """Left: how many links of each tier are how busy. Right: the busiest links."""
+    """Left: how many links of each tier are how busy. Right: the busiest of each tier."""
     if not results.links:
         return None
     figure, (left, right) = plt.subplots(1, 2, figsize=(11, 3.6))
@@ -144,7 +144,9 @@ def draw_links(results):
     left.set_ylabel("links")
     left.set_xlabel("utilisation over the step, %")
     left.legend(fontsize=7, frameon=False)
-    busiest = sorted(results.links, key=lambda link: (-link["utilisation"], link["link"]))[:LINKS_DRAWN]
+    order = sorted(results.links, key=lambda link: (-link["utilisation"], link["link"]))
+    kept = {link["link"] for tier in tiers for link in [x for x in order if x["tier"] == tier][:LINKS_PER_TIER]}
+    busiest = [link for link in order if link["link"] in kept]
     right.barh(range(len(busiest)), [link["utilisation"] * 100 for link in busiest],
                color=[colour_of[link["tier"]] for link in busiest])
     right.set_yticks(range(len(busiest)), [_shorten(f'{link["from"]} > {link["to"]}', 40) for link in busiest],

@@ -4,6 +4,11 @@
 
 namespace rehearse {
 
+bool in_one_node(const std::vector<GpuId>& gpus, const Cluster& cluster) {
+    return std::all_of(gpus.begin(), gpus.end(),
+                       [&](GpuId gpu) { return cluster.node_of(gpu) == cluster.node_of(gpus.front()); });
+}
+
 std::vector<std::vector<GpuId>> build_rings(std::vector<GpuId> gpus, const Cluster& cluster) {
     std::sort(gpus.begin(), gpus.end());
     std::size_t nodes = 0, fewest = gpus.size();

@@ -10,6 +10,8 @@
 
 namespace rehearse {
 
+bool in_one_node(const std::vector<GpuId>& gpus, const Cluster& cluster);
+
 std::vector<std::vector<GpuId>> build_rings(std::vector<GpuId> gpus, const Cluster& cluster);
 
 }  // namespace rehearse

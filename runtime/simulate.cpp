@@ -4,7 +4,8 @@
 
 #include "models/compute/variation.hpp"
 #include "models/network/make_network_model.hpp"
-#include "models/workload/price.hpp"
+#include "runtime/local_fabric.hpp"
+#include "runtime/priced_traffic.hpp"
 #include "runtime/training_run.hpp"
 #include "topology/router.hpp"
 
@@ -16,13 +17,13 @@ Timeline simulate(const SimulationInputs& inputs) {
     const std::vector<std::uint32_t> hosts = hosts_of_ranks(inputs.placement, inputs.cluster);
     const std::uint32_t host_count = *std::max_element(hosts.begin(), hosts.end()) + 1;
     const Variation variation(inputs.profile.variation, inputs.seed, host_count);
-    const LocalFabric fabric{
-        inputs.workload.layout.group_size(GroupFamily::local), inputs.cluster.gpus_per_node(),
-        inputs.cluster.spec().node.nic * Ratio{static_cast<double>(inputs.cluster.spec().node.nics)}};
+    const LocalFabric fabric = local_fabric(inputs.workload.layout, inputs.placement, inputs.cluster);
     const std::vector<PricedWork> prices = price(inputs.workload, inputs.profile, fabric);
     const TrainingRunInputs run{inputs.workload, prices,        inputs.cluster, inputs.placement,
                                 variation,       inputs.profile, inputs.sampled};
-    return TrainingRun(run, *network).run();
+    Timeline timeline = TrainingRun(run, *network).run();
+    add_priced_traffic(inputs.workload, inputs.placement, router, inputs.network, timeline.traffic);
+    return timeline;
 }
 
 Timeline SimulatedExecutor::execute(const Workload& workload) {

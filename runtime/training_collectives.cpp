@@ -4,24 +4,16 @@
 #include <algorithm>
 
 #include "models/compute/cost.hpp"
+#include "models/workload/volume.hpp"
 #include "runtime/rings.hpp"
 #include "runtime/training_run.hpp"
+#include "runtime/transfer_token.hpp"
 
 namespace rehearse {
 
 namespace {
 
 constexpr std::size_t index_of(GroupFamily family) { return static_cast<std::size_t>(family); }
-
-std::uint64_t token_of(GroupFamily family, std::uint32_t group, std::uint32_t sequence) {
-    REHEARSE_CHECK(sequence < (1u << 24), "a group posts more than 2^24 collectives in a step");
-    return std::uint64_t{1} << 63 | std::uint64_t{index_of(family)} << 56 | std::uint64_t{group} << 24 | sequence;
-}
-
-bool in_one_node(const std::vector<GpuId>& gpus, const Cluster& cluster) {
-    return std::all_of(gpus.begin(), gpus.end(),
-                       [&](GpuId gpu) { return cluster.node_of(gpu) == cluster.node_of(gpus.front()); });
-}
 
 }  // namespace
 
@@ -84,26 +76,26 @@ void TrainingRun::start_transfer(GroupFamily family, std::uint32_t group, std::u
         finish_collective(family, group, sequence, collective.started + in_.profile.message_latency * (2 * levels));
         return;
     }
-    const std::uint32_t rounds = spec.verb == CollectiveVerb::all_reduce ? 2 : 1;
     std::vector<GpuId> gpus = group_gpus(family, group);
     if (in_one_node(gpus, in_.cluster)) {  // NVLink ports that nothing else uses at that time: closed form
         collective.transfers = 1;
-        const double time = local_collective_seconds(in_.profile, static_cast<int>(rounds),
-                                                     static_cast<double>(spec.bytes.value), n);
+        const int passes = spec.verb == CollectiveVerb::all_reduce ? 2 : 1;
+        const double time = local_collective_seconds(in_.profile, passes, static_cast<double>(spec.bytes.value), n);
         finish_collective(family, group, sequence, collective.started + seconds(time));
         return;
     }
     const std::vector<std::vector<GpuId>> rings = build_rings(std::move(gpus), in_.cluster);
     collective.transfers = static_cast<std::uint32_t>(rings.size());
-    const std::int64_t sent = spec.bytes.value / n * (n - 1) * rounds;  // by each member, over all rings
+    const CollectiveVolume volume = ring_volume(spec, n);  // over all rings
+    const Bytes size{volume.sent_per_member.value / static_cast<std::int64_t>(rings.size())};
     for (std::size_t channel = 0; channel < rings.size(); ++channel) {
         TransferRequest request;
         request.pattern = TransferPattern::ring;
         request.gpus = rings[channel];
-        request.size = on_wire(Bytes{sent / static_cast<std::int64_t>(rings.size())}, in_.profile.group_efficiency);
-        request.steps = (n - 1) * rounds;
+        request.size = on_wire(size, in_.profile.group_efficiency);
+        request.steps = volume.steps;
         request.group_key = (std::uint64_t{index_of(family)} + 1) << 56 | std::uint64_t{group} << 16 | channel;
-        request.token = token_of(family, group, sequence);
+        request.token = CollectiveToken{family, group, sequence}.pack();
         network_.start(collective.started, request);
     }
 }

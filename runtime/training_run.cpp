@@ -4,19 +4,14 @@
 
 #include <algorithm>
 
+#include "runtime/transfer_token.hpp"
+
 namespace rehearse {
 
 namespace {
 
 constexpr std::size_t index_of(Part part) { return static_cast<std::size_t>(part); }
-constexpr std::size_t index_of(GroupFamily family) { return static_cast<std::size_t>(family); }
 constexpr std::size_t index_of(Direction direction) { return static_cast<std::size_t>(direction); }
-
-// Tokens handed to the network: a message, or a group collective by family, group and sequence.
-constexpr std::uint64_t collective_bit = std::uint64_t{1} << 63;
-constexpr std::uint64_t token_of(GroupFamily family, std::uint32_t group, std::uint32_t sequence) {
-    return collective_bit | std::uint64_t{index_of(family)} << 56 | std::uint64_t{group} << 24 | sequence;
-}
 
 // A receive names the neighbour; what the previous stage sent travels to_next, and that direction's inbox is read.
 constexpr Direction inbox_of(const Instruction& receive) {
@@ -288,10 +283,9 @@ bool TrainingRun::flush(std::uint32_t rank) {
 void TrainingRun::deliver(const Completion& completion) {
     fingerprint_.add(completion.token);
     fingerprint_.add(static_cast<std::uint64_t>(completion.at.value));
-    if (completion.token & collective_bit) {
-        const auto family = static_cast<GroupFamily>(completion.token >> 56 & 0x7f);
-        finish_collective(family, completion.token >> 24 & UINT32_MAX, completion.token & 0xffffff, completion.at);
-        return;
+    if (CollectiveToken::is(completion.token)) {
+        const auto [family, group, sequence] = CollectiveToken::unpack(completion.token);
+        return finish_collective(family, group, sequence, completion.at);
     }
     const auto index = static_cast<std::uint32_t>(completion.token);
     Message& message = messages_[index];

@@ -54,6 +54,12 @@ void check_model(const TrainingSpec& training, Findings& findings) {
     check_divides("training.model.hidden", model.hidden, "tensor", parallel.tensor, findings);
     if (model.ffn > 0) check_divides("training.model.ffn", model.ffn, "tensor", parallel.tensor, findings);
     check_divides("training.model.sequence", model.sequence, "context", parallel.context, findings);
+    if (parallel.context > 1 && model.sequence % parallel.context == 0 && model.sequence / parallel.context % 2 != 0)
+        findings.fault("training.model.sequence",
+                       fmt::format("{} tokens leave each of context {} ranks an odd number, not two mirrored slices",
+                                   model.sequence, parallel.context),
+                       fmt::format("a multiple of {}", 2 * parallel.context),
+                       fmt::format("for example {}", nearest_multiple(model.sequence, 2 * parallel.context)));
     if (is_on(parallel.sequence) && model.sequence % (parallel.context * parallel.tensor) != 0)
         findings.fault("training.model.sequence",
                        fmt::format("{} tokens cannot be cut over context {} x tensor {} ranks by sequence parallelism",
@@ -106,7 +112,7 @@ void warn(const TrainingSpec& training, Findings& findings) {
                          fmt::format("a window of {} tokens covers the whole sequence of {}", technique.window,
                                      training.model.sequence),
                          "it changes nothing");
-    if (is_on(technique.overlap_tensor) && training.parallel.tensor * training.parallel.context == 1)
+    if (is_on(technique.overlap_tensor) && training.parallel.tensor == 1)
         findings.warning("training.technique.overlap_tensor", "there is no tensor communication to hide");
     if (is_on(technique.overlap_pipeline) && training.parallel.pipeline == 1)
         findings.warning("training.technique.overlap_pipeline", "there is no pipeline communication to hide");

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "scenarios/results.hpp"
 #include "scenarios/words.hpp"
@@ -57,18 +58,19 @@ std::string breakdown(const Metrics& metrics) {
     return text;
 }
 
+// Bytes of all tiers, and of each tier the busiest link.
 std::string network(const Metrics& metrics, const Cluster& cluster) {
     std::string text = "\nnetwork, bytes per tier:";
-    for (std::size_t tier = 1; tier < link_tier_count; ++tier)
+    for (std::size_t tier = 0; tier < link_tier_count; ++tier)
         text +=
             fmt::format("  {} {}", name(static_cast<LinkTier>(tier)), short_number(metrics.bytes_per_tier[tier], "B"));
     text += "\n";
-    const std::size_t shown = std::min<std::size_t>(metrics.busiest_links.size(), 3);
-    for (std::size_t i = 0; i < shown; ++i) {
-        const LinkUse& use = metrics.busiest_links[i];
+    std::array<bool, link_tier_count> shown{};
+    for (const LinkUse& use : metrics.busiest_links) {
         const Link& link = cluster.link(use.link);
-        text += fmt::format("  {:>5.1f} %  {} -> {}\n", 100 * use.utilisation, cluster.vertex_name(link.from),
-                            cluster.vertex_name(link.to));
+        if (std::exchange(shown[static_cast<std::size_t>(link.tier)], true)) continue;
+        text += fmt::format("  {:>5.1f} %  {:<11}  {} -> {}\n", 100 * use.utilisation, name(link.tier),
+                            cluster.vertex_name(link.from), cluster.vertex_name(link.to));
     }
     return text;
 }

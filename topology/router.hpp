@@ -36,7 +36,8 @@ struct FlowKey {
 class Path {
 public:
     void push(LinkId link) { links_[size_++] = link; }
-    std::span<const LinkId> links() const { return {links_, size_}; }
+    std::span<const LinkId> links() const& { return {links_, size_}; }
+    std::span<const LinkId> links() const&& = delete;  // the span would outlive the path
 
 private:
     LinkId links_[12];

@@ -66,10 +66,13 @@ double attention_seconds(const DeviceProfile& profile, double flops, double byte
 
 double local_collective_seconds(const DeviceProfile& profile, int passes, double bytes, std::uint32_t ranks) {
     if (ranks <= 1 || bytes <= 0) return 0;
-    const LocalLink& link = local_link(profile, ranks);
     const double n = static_cast<double>(ranks);
-    const double pass = link.latency.seconds() + (n - 1) / n * bytes / link.bus.bytes_per_second();
-    return passes * pass * profile.local_slowdown.value;
+    return passes * local_exchange_seconds(profile, (n - 1) / n * bytes, ranks);
+}
+
+double local_exchange_seconds(const DeviceProfile& profile, double bytes, std::uint32_t ranks) {
+    const LocalLink& link = local_link(profile, ranks);
+    return (link.latency.seconds() + bytes / link.bus.bytes_per_second()) * profile.local_slowdown.value;
 }
 
 }  // namespace rehearse

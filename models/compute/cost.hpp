@@ -37,4 +37,7 @@ double attention_seconds(const DeviceProfile& profile, double flops, double byte
 // reduce-scatter of `bytes` (the whole tensor) is one pass, an all-reduce two.
 double local_collective_seconds(const DeviceProfile& profile, int passes, double bytes, std::uint32_t ranks);
 
+// Each of `ranks` GPUs of a node sends `bytes` to the next one: (latency + bytes / bus) * local_slowdown.
+double local_exchange_seconds(const DeviceProfile& profile, double bytes, std::uint32_t ranks);
+
 }  // namespace rehearse

@@ -56,7 +56,7 @@ struct DeviceProfile {
     SimDuration host_micro_batch;                 // launching what stands outside the layers, per micro-batch
     SimDuration host_exchange;                    // device-wide synchronisation after a blocking exchange
     SimDuration host_input;                       // loading the next batch when nothing hides it
-    SimDuration host_step;                        // fixed part of a step
+    SimDuration host_step;                        // fixed part: optimizer launch, gradient norm, logging, scheduling
 
     std::vector<LocalLink> local_links{{}};       // by gpus, ascending; a group uses the first entry that holds it
     Ratio local_slowdown{1.0};                    // factor on a local collective between kernels of a real step
@@ -71,8 +71,8 @@ struct DeviceProfile {
     std::vector<ProfileNote> notes;
 };
 
-// Reads a profile file; InputError with all its faults. `find_profile` looks up a name in the installed library
-// (models/compute/profiles/NAME.yaml), a path is taken as it is.
+// Reads a profile file; InputError with all its faults. Looking up a profile by name is the scenario's affair
+// (models.profile).
 DeviceProfile read_profile(const std::string& path);
 
 }  // namespace rehearse

@@ -24,6 +24,9 @@ std::pair<std::string, std::string> split(const std::string& key) {
     return {key.substr(0, dot), key.substr(dot + 1)};
 }
 
+std::string note_key(const TileShape& tile) { return fmt::format("gemm.tiles.{}x{}", tile.m, tile.n); }
+std::string note_key(const LocalLink& link) { return fmt::format("nvlink.groups.{}", link.gpus); }
+
 // "x: {value: 1 us, provenance: assumed, source: ...}"
 class ProfileReader {
 public:
@@ -75,7 +78,7 @@ private:
             tile.read("m", shape.m, at_least(1));
             tile.read("n", shape.n, at_least(1));
             tile.read("efficiency", shape.efficiency);
-            note(tile, fmt::format("gemm.tiles.{}x{}", shape.m, shape.n), format(shape.efficiency));
+            note(tile, note_key(shape), format(shape.efficiency));
             tile.finish();
             tiles.push_back(shape);
         }
@@ -90,7 +93,7 @@ private:
             link.read("latency", group.latency);
             link.read("bus", group.bus);
             if (group.bus.value <= 0) link.fault("bus", "a bus that carries nothing", "a positive rate");
-            note(link, fmt::format("nvlink.groups.{}", group.gpus), format(group.latency) + ", " + format(group.bus));
+            note(link, note_key(group), format(group.latency) + ", " + format(group.bus));
             link.finish();
             links.push_back(group);
         }
@@ -143,6 +146,27 @@ std::string write_profile(DeviceProfile profile) {
         if (at != notes.end() && !at->second->source.empty()) yaml.value("source", at->second->source);
     };
     YamlWriter yaml;
+    const auto list = [&](const char* key, const auto& items, const auto& write_item) {
+        yaml.begin_list(key);
+        for (const auto& item : items) {
+            yaml.begin_item();
+            provenance(yaml, write_item(item));
+            yaml.end();
+        }
+        yaml.end();
+    };
+    const auto tile = [&](const TileShape& shape) {
+        yaml.value("m", shape.m);
+        yaml.value("n", shape.n);
+        yaml.value("efficiency", shape.efficiency);
+        return note_key(shape);
+    };
+    const auto group = [&](const LocalLink& link) {
+        yaml.value("gpus", link.gpus);
+        yaml.value("latency", link.latency);
+        yaml.value("bus", link.bus);
+        return note_key(link);
+    };
     yaml.value("name", profile.name);
     std::string open;
     for (const ProfileEntry& entry : profile_entries(profile)) {
@@ -151,30 +175,8 @@ std::string write_profile(DeviceProfile profile) {
             if (!open.empty()) yaml.end();
             yaml.begin_map(section);
             open = section;
-            if (section == "gemm") {
-                yaml.begin_list("tiles");
-                for (const TileShape& tile : profile.tiles) {
-                    yaml.begin_item();
-                    yaml.value("m", tile.m);
-                    yaml.value("n", tile.n);
-                    yaml.value("efficiency", tile.efficiency);
-                    provenance(yaml, fmt::format("gemm.tiles.{}x{}", tile.m, tile.n));
-                    yaml.end();
-                }
-                yaml.end();
-            }
-            if (section == "nvlink") {
-                yaml.begin_list("groups");
-                for (const LocalLink& link : profile.local_links) {
-                    yaml.begin_item();
-                    yaml.value("gpus", link.gpus);
-                    yaml.value("latency", link.latency);
-                    yaml.value("bus", link.bus);
-                    provenance(yaml, fmt::format("nvlink.groups.{}", link.gpus));
-                    yaml.end();
-                }
-                yaml.end();
-            }
+            if (section == "gemm") list("tiles", profile.tiles, tile);
+            if (section == "nvlink") list("groups", profile.local_links, group);
         }
         yaml.begin_map(key);
         std::visit([&](auto* x) { yaml.value("value", *x); }, entry.number);

@@ -30,21 +30,27 @@ std::array<double, part_count> mean_parts(const StepRecord& step) {
     return means;
 }
 
+// The busiest links tier by tier: many equal ports of one tier would hide the one hot link of another.
 void add_links(Metrics& metrics, const LinkTraffic& traffic, const Cluster& cluster) {
     REHEARSE_CHECK(traffic.bytes.size() == cluster.links().size(), "traffic does not cover the links of the cluster");
-    std::vector<std::uint32_t> order;
+    std::array<std::vector<std::uint32_t>, link_tier_count> used;
     for (std::uint32_t i = 0; i < traffic.bytes.size(); ++i) {
-        metrics.bytes_per_tier[static_cast<std::size_t>(cluster.link(LinkId{i}).tier)] += traffic.bytes[i];
-        if (traffic.bytes[i] > 0) order.push_back(i);
+        const auto tier = static_cast<std::size_t>(cluster.link(LinkId{i}).tier);
+        metrics.bytes_per_tier[tier] += traffic.bytes[i];
+        if (traffic.bytes[i] > 0) used[tier].push_back(i);
     }
     const auto busier = [&](std::uint32_t a, std::uint32_t b) {
         return traffic.busy_seconds[a] != traffic.busy_seconds[b] ? traffic.busy_seconds[a] > traffic.busy_seconds[b]
                                                                   : a < b;
     };
-    const std::size_t kept = std::min(order.size(), busiest_links_most);
-    std::partial_sort(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(kept), order.end(), busier);
-    for (std::size_t i = 0; i < kept; ++i) {
-        const std::uint32_t link = order[i];
+    std::vector<std::uint32_t> busiest;
+    for (std::vector<std::uint32_t>& links : used) {
+        const auto end = links.begin() + static_cast<std::ptrdiff_t>(std::min(links.size(), busiest_links_per_tier));
+        std::partial_sort(links.begin(), end, links.end(), busier);
+        busiest.insert(busiest.end(), links.begin(), end);
+    }
+    std::sort(busiest.begin(), busiest.end(), busier);
+    for (const std::uint32_t link : busiest) {
         metrics.busiest_links.push_back(
             {LinkId{link}, traffic.bytes[link], traffic.busy_seconds[link] / metrics.step_time_s});
     }

@@ -56,11 +56,11 @@ struct Metrics {
     std::array<double, part_count> breakdown_s{};          // by Part
     MemoryReport memory;                                   // of the fullest GPU
     std::array<double, link_tier_count> bytes_per_tier{};  // wire bytes, one count per link crossed
-    std::vector<LinkUse> busiest_links;                    // at most busiest_links_most, by utilisation
+    std::vector<LinkUse> busiest_links;  // of each tier the busiest_links_per_tier busiest, by utilisation
     BottleneckHints hints;
 };
 
-inline constexpr std::size_t busiest_links_most = 10;
+inline constexpr std::size_t busiest_links_per_tier = 3;
 
 // InvariantBroken when the parts of a rank do not add up to the step, or the record does not fit the workload.
 Metrics measure(const StepRecord& step, const Workload& workload, const Cluster& cluster, const Placement& placement,

@@ -31,7 +31,8 @@ LayerBuilder::LayerBuilder(const TrainingSpec& training, Work& work)
     // Materialised scores fill the whole square: plain batched products cannot skip the masked half. A window needs a
     // banded product, which computes the causal band 0 <= i - j < w alone.
     const bool banded = attended_ < s_;
-    scores_ = batch_ * heads_ * s_ / c_ * (banded ? attended_ / 2 : s_);
+    block_ = s_ / c_;
+    scores_ = batch_ * heads_ * block_ * (banded ? attended_ / 2 : s_) / c_;
 }
 
 std::vector<LayerBuilder::Block> LayerBuilder::blocks() const {
@@ -100,55 +101,6 @@ void LayerBuilder::core_backward(Core core) {
     if (core != Core::mlp) attention_backward();
 }
 
-void LayerBuilder::attention_forward() {
-    memory("heads", 2 * 2 * tokens_ * 4 * h_ / t_, 2);  // QKV to heads and the context back: read, write
-    context_exchange(1);
-    if (training_.technique.operators != OperatorSet::efficient) {
-        score_gemm("scores", s_ / c_, s_, head_size_);
-        memory("softmax", costs_.softmax_forward_bytes * scores_, is_on(training_.dropout) ? 2 : 1);
-        score_gemm("context", s_ / c_, head_size_, s_);
-        return;
-    }
-    Operator op;
-    op.kind = OperatorKind::attention;
-    op.name = "flash attention";
-    // Causal half of 4 s h; tiles across the diagonal and the band edge cost about a tenth more (64 to 128 wide
-    // blocks).
-    op.flops = {4 * tokens_ * h_ / t_ * attended_ / 2 * 1.1};
-    op.bytes = 2 * tokens_ * 4 * h_ / t_;
-    open().operators.push_back(op);
-}
-
-void LayerBuilder::attention_backward() {
-    memory("heads backward", 2 * 2 * tokens_ * 4 * h_ / t_, 2);
-    context_exchange(2);
-    if (training_.technique.operators != OperatorSet::efficient) {
-        for (const char* name : {"dv", "dp"}) score_gemm(name, s_ / c_, head_size_, s_);
-        memory("softmax backward", costs_.softmax_backward_bytes * scores_, is_on(training_.dropout) ? 2 : 1);
-        for (const char* name : {"dq", "dk"}) score_gemm(name, s_ / c_, head_size_, s_);
-        return;
-    }
-    Operator op;
-    op.kind = OperatorKind::attention;
-    op.phase = AttentionPhase::backward;
-    op.name = "flash attention backward";
-    op.flops = {2.5 * 4 * tokens_ * h_ / t_ * attended_ / 2 * 1.1};  // five products where forward has two
-    op.bytes = 2 * tokens_ * 8 * h_ / t_;
-    op.kernels = 2;
-    open().operators.push_back(op);
-}
-
-void LayerBuilder::recompute_attention() {
-    score_gemm("scores again", s_ / c_, s_, head_size_);
-    memory("softmax again", costs_.softmax_forward_bytes * scores_, is_on(training_.dropout) ? 2 : 1);
-}
-
-// Context parallelism: keys and values travel round the ring of c ranks, beside the attention of the blocks at hand.
-void LayerBuilder::context_exchange(double rounds) {
-    if (c_ <= 1) return;
-    close(LocalCollectiveKind::ring_exchange, rounds * 2 * 2 * tokens_ * h_ / t_ * c_, Hiding::none);
-}
-
 void LayerBuilder::embedding_forward() {
     memory("embedding", 14 * tokens_ * h_, 3);  // look-up, position, dropout
     if (t_ > 1) {
@@ -196,8 +148,12 @@ Segment& LayerBuilder::open() {
 }
 
 void LayerBuilder::close(LocalCollectiveKind kind, double bytes, Hiding hiding) {
-    Segment& segment = open();
-    segment.collective = {kind, bytes, hiding, segment.operators.empty() ? 0 : segment.operators.size() - 1};
+    const std::size_t operators = open().operators.size();
+    close(kind, bytes, hiding, operators == 0 ? 0 : operators - 1);
+}
+
+void LayerBuilder::close(LocalCollectiveKind kind, double bytes, Hiding hiding, std::size_t partner) {
+    open().collective = {kind, bytes, hiding, partner};
     open_ = false;
 }
 
@@ -212,13 +168,6 @@ void LayerBuilder::gemm(const char* name, double m, double n, double k, std::int
     op.k = whole(k);
     op.output_bytes = output_bytes;
     open().operators.push_back(op);
-}
-
-void LayerBuilder::score_gemm(const char* name, double m, double n, double k) {
-    gemm(name, m, n, k);
-    Operator& op = work_.segments.back().operators.back();
-    op.batch = whole(batch_ * heads_);
-    op.fill = scores_ / (batch_ * heads_ * s_ * s_ / c_);
 }
 
 void LayerBuilder::passes(const char* name, PassCount count, double elements) {

@@ -8,6 +8,13 @@
 // and reduce-scatter after the row product; backward all-gather of dY before the row dgrad (blocks), re-gather of the
 // input beside the column dgrad, reduce-scatter of dX beside the column wgrad (Megatron-LM 285068c8). Without it: one
 // all-reduce forward and one backward, both blocking.
+//
+// Context parallelism is ring attention (Liu et al., 2023; Megatron-LM's context parallelism): c steps, each with the
+// queries of the rank and the keys and values of one block, and beside each step but the last the exchange that brings
+// the next block. A rank sends 2 x 2 n h / t bytes per exchange forward (keys and values), twice that backward (their
+// gradients travel too). Every rank holds two mirrored slices of the sequence, so that the causal mask leaves all of
+// them equal work in every step. With a the attention of one step and e one exchange, a pass takes
+//     a + (c - 1) max(a, e), and what hidden exchanges take of the multiprocessors (price.hpp).
 #pragma once
 
 #include "models/workload/element_costs.hpp"
@@ -42,17 +49,20 @@ private:
     void core_backward(Core core);
     void attention_forward();
     void attention_backward();
+    template <class Step>
+    void ring(double tensors, const Step& step);  // tensors: of n h / t elements in one exchange
+    void fused_step(AttentionPhase phase);
     void column_product(double n_out);
     void row_product(double k_in);
 
     Segment& open();  // the segment under construction
     void close(LocalCollectiveKind kind, double bytes, Hiding hiding);  // partner: the last operator
+    void close(LocalCollectiveKind kind, double bytes, Hiding hiding, std::size_t partner);
     void gemm(const char* name, double m, double n, double k, std::int64_t output_bytes = 2);
     void score_gemm(const char* name, double m, double n, double k);
     void passes(const char* name, PassCount count, double elements);
     void memory(const char* name, double bytes, std::int64_t kernels);
     void sync_activation(LocalCollectiveKind kind, Hiding hiding);
-    void context_exchange(double rounds);
 
     const TrainingSpec& training_;
     Work& work_;
@@ -62,8 +72,9 @@ private:
     double t_, c_, h_, f_, heads_, head_size_, s_, batch_;
     double tokens_;       // n
     double edge_tokens_;  // tokens of norm, dropout and residual
-    double scores_;       // attention scores per rank that are computed
     double attended_;     // mean attended length doubled (s_eff)
+    double block_;        // rows and columns of scores in one ring step: s / c
+    double scores_;       // scores that are computed in one ring step, all heads of the rank
 };
 
 }  // namespace rehearse

@@ -64,12 +64,13 @@ private:
     }
 
     // MegaScale prefetches the parameter all-gathers: the first one runs beside the data loading and what else the host
-    // does between two steps.
+    // does between two steps. That is the end of the optimizer step: its launch, the gradient norm, logging,
+    // scheduling.
     void begin_step() {
         if (overlap_data() && training_.parallel.zero > 0) {
             for (std::uint32_t gather : index_.gather) post(gather, GroupFamily::data);
         }
-        emit_work(index_.step, Part::other);
+        emit_work(index_.step, Part::optimizer);
         emit_work(index_.input, Part::data);
     }
 

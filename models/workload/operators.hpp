@@ -1,5 +1,5 @@
 // Operators: the work of a step before any device is known. A Work is a sequence of segments; each segment is a run of
-// operators on one rank, closed (or not) by a collective of the local (tensor x context) group.
+// operators on one rank, closed (or not) by a collective of its tensor or context group.
 #pragma once
 
 #include <cstdint>
@@ -33,19 +33,25 @@ struct Operator {
     HostCost host = HostCost::none;
 };
 
-enum class LocalCollectiveKind : std::uint8_t { none, all_gather, reduce_scatter, all_reduce, ring_exchange };
+enum class LocalCollectiveKind : std::uint8_t {
+    none,
+    all_gather,      // these three over the tensor group
+    reduce_scatter,
+    all_reduce,
+    ring_exchange,   // over the context group: every rank sends to the next one
+};
 
 enum class Hiding : std::uint8_t {
     none,     // the collective blocks
-    under,    // runs beside its partner operator, which does not depend on it
+    under,    // runs beside its partners, which do not depend on it
     chunked,  // cut into chunks together with its partner GEMM: the first chunk and what exceeds the GEMM stay exposed
 };
 
 struct LocalCollective {
     LocalCollectiveKind kind = LocalCollectiveKind::none;
-    double bytes = 0;         // the whole tensor (all-gather: output; reduce-scatter: input)
+    double bytes = 0;  // the whole tensor (all-gather: output; reduce-scatter: input); ring exchange: what a rank sends
     Hiding hiding = Hiding::none;
-    std::size_t partner = 0;  // index of the operator of this segment that hides it
+    std::size_t partner = 0;  // the operators of this segment from this one on hide it
 };
 
 struct Segment {

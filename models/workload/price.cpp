@@ -61,34 +61,50 @@ private:
     }
 
     double collective_seconds(const LocalCollective& collective, double share) const {
-        const std::uint32_t n = fabric_.group_size;
+        if (collective.kind == LocalCollectiveKind::none) return 0;
         const double bytes = collective.bytes * share;
-        if (collective.kind == LocalCollectiveKind::none || n <= 1) return 0;
-        const bool all_reduce = collective.kind == LocalCollectiveKind::all_reduce;
-        if (n <= fabric_.ranks_per_node) {
-            return local_collective_seconds(profile_, all_reduce ? 2 : 1, bytes, n);
-        }
-        // Beyond the node: a ring over all NICs of each node, one latency per node boundary and round.
-        const double rounds = all_reduce ? 2 : 1;
-        const double nodes = std::ceil(n / static_cast<double>(fabric_.ranks_per_node));
-        const double rate = fabric_.node_network.bytes_per_second() * profile_.network_efficiency.value;
-        return rounds * ((n - 1.0) / n * bytes / rate + profile_.message_latency.seconds() * (nodes - 1));
+        return collective.kind == LocalCollectiveKind::ring_exchange
+                   ? exchange_seconds(bytes)
+                   : tensor_seconds(bytes, collective.kind == LocalCollectiveKind::all_reduce ? 2 : 1);
+    }
+
+    double tensor_seconds(double bytes, int passes) const {
+        const auto [n, nodes] = fabric_.tensor;
+        if (nodes == 1) return local_collective_seconds(profile_, passes, bytes, n);
+        const double latency = profile_.message_latency.seconds() * (nodes - 1);
+        return passes * ((n - 1.0) / n * bytes / network_rate(static_cast<double>(n) / nodes) + latency);
+    }
+
+    double exchange_seconds(double bytes) const {
+        const auto [n, nodes] = fabric_.context;
+        if (n <= 1) return 0;
+        if (nodes == 1) return local_exchange_seconds(profile_, bytes, n);
+        return bytes / network_rate(1) + profile_.message_latency.seconds();
+    }
+
+    // Bytes per second of so many ranks of a node over their share of its NICs.
+    double network_rate(double ranks) const {
+        const double share = std::min(1.0, ranks / fabric_.ranks_per_node);
+        return fabric_.node_network.bytes_per_second() * share * profile_.network_efficiency.value;
     }
 
     void price_segment(const Segment& segment, double& compute, double& communication) const {
+        const LocalCollective& collective = segment.collective;
+        double partner = 0;
         compute = 0;
         communication = 0;
-        for (const Operator& op : segment.operators) compute += operator_seconds(op);
-        const LocalCollective& collective = segment.collective;
+        for (std::size_t i = 0; i < segment.operators.size(); ++i) {
+            const double time = operator_seconds(segment.operators[i]);
+            compute += time;
+            if (i >= collective.partner) partner += time;
+        }
         const double whole = collective_seconds(collective, 1.0);
         if (whole <= 0) return;
-        const bool has_partner = collective.partner < segment.operators.size();
-        const double partner = has_partner ? operator_seconds(segment.operators[collective.partner]) : 0;
         const double taken = profile_.communication_multiprocessors.value;
-        if (collective.hiding == Hiding::none || !has_partner) {
+        if (collective.hiding == Hiding::none || partner <= 0) {
             communication = whole;
         } else if (collective.hiding == Hiding::under) {
-            // The collective occupies multiprocessors that the operator beside it misses.
+            // The collective occupies multiprocessors that the operators beside it miss.
             compute += std::min(whole, partner) * taken;
             communication = std::max(0.0, whole - partner - std::min(whole, partner) * taken);
         } else {

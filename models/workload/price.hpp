@@ -28,13 +28,24 @@ private:
     bool meets_ = false;
 };
 
-// How the local group is joined: the works' collectives run over NVLink inside a node, over NICs beyond it.
+// How the groups of one kind lie on the nodes.
+struct GroupShape {
+    std::uint32_t size = 1;
+    std::uint32_t nodes = 1;  // that the most scattered of them touches
+};
+
+// Collectives of a group in one node run over NVLink. Beyond it a tensor ring uses the NICs of all its members, and
+// each rank of a context ring its own NIC; both idle, with one message latency per node boundary.
 struct LocalFabric {
-    std::uint32_t group_size = 1;
+    GroupShape tensor;
+    GroupShape context;
     std::uint32_t ranks_per_node = 8;
     Bandwidth node_network;  // all NICs of a node, one way
 };
 
+// Hidden communication (Hiding::under) of length w beside operators of length a takes
+//     max(a + min(a, w) m, w)
+// with m = communication_multiprocessors: the share of the device that the operators miss meanwhile.
 std::vector<PricedWork> price(const Workload& workload, const DeviceProfile& profile, const LocalFabric& fabric);
 
 }  // namespace rehearse

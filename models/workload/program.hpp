@@ -14,7 +14,8 @@
 
 namespace rehearse {
 
-// Where the time of a rank went; the parts of breakdown_s in metrics.json.
+// Where the time of a rank went; the parts of breakdown_s in metrics.json. `optimizer` is the whole optimizer step: its
+// kernels and the fixed host time of a step (profile: host.step). `other` is what no name fits; nothing does today.
 enum class Part : std::uint8_t {
     compute, tp_exposed, pp_exposed, dp_exposed, ep_exposed, bubble, optimizer, data, straggler_wait, other,
 };

@@ -23,8 +23,9 @@ public:
         for (std::uint32_t stage = 0; stage < stages; ++stage) {
             workload_.programs.push_back(lower_stage(training, stage, index_stage(stage, stages)));
         }
-        const double tokens = static_cast<double>(training.micro_batch * training.model.sequence);
-        double message = 2 * tokens * static_cast<double>(training.model.hidden / training.parallel.context);
+        const double tokens =
+            static_cast<double>(training.micro_batch * (training.model.sequence / training.parallel.context));
+        double message = 2 * tokens * static_cast<double>(training.model.hidden);
         // Megatron-LM scatters the activation over the tensor group before it leaves the node and gathers it behind.
         message /= static_cast<double>(training.parallel.tensor);
         workload_.stage_message = Bytes{std::llround(message)};

@@ -12,9 +12,13 @@
 #include "models/network/make_network_model.hpp"
 #include "sim/base/fault.hpp"
 #include "tests/bench/fat_tree_flows.hpp"
+#include "tests/topology/fabrics.hpp"
 
 namespace rehearse {
 namespace {
+
+using testing::clos;
+using testing::fat_tree;
 
 struct Fabric {
     explicit Fabric(const ClusterSpec& spec, EcmpSpec ecmp = {})
@@ -22,25 +26,6 @@ struct Fabric {
     Cluster cluster;
     Router router;
 };
-
-ClusterSpec fat_tree(std::int64_t k) {
-    ClusterSpec spec;
-    spec.fabric.kind = FabricKind::fat_tree;
-    spec.fabric.fat_tree_k = k;
-    spec.fabric.switch_latency = SimDuration{0};
-    spec.fabric.link_latency = nanoseconds(500);
-    spec.node.gpus = spec.node.nics = 1;
-    spec.node.pcie = Bandwidth{0};
-    spec.node.nic = gigabits_per_second(400);
-    spec.node.nic_latency = SimDuration{0};
-    return spec;
-}
-
-ClusterSpec clos(std::int64_t hosts) {
-    ClusterSpec spec;
-    spec.hosts = hosts;
-    return spec;
-}
 
 NetworkSpec plain() {
     NetworkSpec spec;

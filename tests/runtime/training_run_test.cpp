@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <numeric>
 
 #include "tests/runtime/instant_network.hpp"
@@ -109,6 +110,21 @@ TEST(TrainingRun, CoupledExchangeIsNeverFaster) {
         if (p == 1) {
             EXPECT_EQ(slow, fast);
         }
+    }
+}
+
+// The host's fixed time H of a step belongs to the optimizer step, and no time is left without a name.
+TEST(TrainingRun, HostTimeOfAStepCountsAsOptimizer) {
+    Step step(training_of({2, 2, 1, 2, 4, Switch::off}));
+    for (const Program& program : step.workload.programs) {
+        const auto first = std::find_if(program.instructions.begin(), program.instructions.end(),
+                                        [](const Instruction& i) { return i.op == Op::work; });
+        step.prices[first->index].add({milliseconds(500), {}});
+    }
+    const Timeline timeline = step.run();
+    for (const PartTimes& parts : timeline.parts) {
+        EXPECT_EQ(parts[static_cast<std::size_t>(Part::optimizer)].value, milliseconds(500).value);
+        EXPECT_EQ(parts[static_cast<std::size_t>(Part::other)].value, 0);
     }
 }
 

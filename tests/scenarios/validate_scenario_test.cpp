@@ -76,6 +76,9 @@ TEST(ValidateScenario, HeadsHiddenAndSequenceAreDivisible) {
                 HasSubstr("training.model.sequence: 511 tokens cannot be cut over context 1 x tensor 2"));
     EXPECT_THAT(error_of({"training.parallel.context=2", "training.parallel.data=2", "training.model.sequence=511"}),
                 HasSubstr("511 is not divisible by context 2"));
+    EXPECT_THAT(error_of({"training.parallel.context=2", "training.parallel.data=2", "training.model.sequence=510"}),
+                HasSubstr("510 tokens leave each of context 2 ranks an odd number, not two mirrored slices (a multiple "
+                          "of 4); for example 512"));
 }
 
 TEST(ValidateScenario, TheBatchIsCutIntoMicroBatches) {

@@ -26,8 +26,10 @@ TEST(FatTree, LinksOfAPermutation) {
         const Router router(cluster, {}, 1);
         const auto to = permutation(cluster.gpu_count(), 1);
         std::size_t sum = 0;
-        for (std::uint32_t host = 0; host < cluster.gpu_count(); ++host)
-            sum += router.route({GpuId{host}, GpuId{to[host]}}).links().size();
+        for (std::uint32_t host = 0; host < cluster.gpu_count(); ++host) {
+            const Path path = router.route({GpuId{host}, GpuId{to[host]}});
+            sum += path.links().size();
+        }
         EXPECT_EQ(sum, expected) << "k = " << k;
         EXPECT_EQ(cluster.links().size(), 6u * cluster.gpu_count());
     }
