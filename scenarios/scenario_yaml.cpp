@@ -40,11 +40,11 @@ void write_cluster(YamlWriter& yaml, const ClusterSpec& cluster) {
     yaml.begin_map("node");
     yaml.value("gpus", node.gpus);
     yaml.value("nics", node.nics);
-    yaml.value("nvlink", node.nvlink, "one way, per GPU");
+    yaml.value("nvlink", format_byte_rate(node.nvlink), "one way, per GPU");
     yaml.value("nvlink_latency", node.nvlink_latency);
     yaml.value("nic", node.nic);
     yaml.value("nic_latency", node.nic_latency);
-    yaml.value("pcie", node.pcie);
+    yaml.value("pcie", format_byte_rate(node.pcie));
     yaml.value("pcie_latency", node.pcie_latency);
     yaml.end();
     yaml.end();

@@ -90,7 +90,8 @@ private:
             link.read("latency", group.latency);
             link.read("bus", group.bus);
             if (group.bus.value <= 0) link.fault("bus", "a bus that carries nothing", "a positive rate");
-            note(link, fmt::format("nvlink.groups.{}", group.gpus), format(group.latency) + ", " + format(group.bus));
+            note(link, fmt::format("nvlink.groups.{}", group.gpus),
+                 format(group.latency) + ", " + format_byte_rate(group.bus));
             link.finish();
             links.push_back(group);
         }
@@ -169,7 +170,7 @@ std::string write_profile(DeviceProfile profile) {
                     yaml.begin_item();
                     yaml.value("gpus", link.gpus);
                     yaml.value("latency", link.latency);
-                    yaml.value("bus", link.bus);
+                    yaml.value("bus", format_byte_rate(link.bus));
                     provenance(yaml, fmt::format("nvlink.groups.{}", link.gpus));
                     yaml.end();
                 }
@@ -177,7 +178,7 @@ std::string write_profile(DeviceProfile profile) {
             }
         }
         yaml.begin_map(key);
-        std::visit([&](auto* x) { yaml.value("value", *x); }, entry.number);
+        yaml.value("value", text_of(entry));
         provenance(yaml, entry.key);
         yaml.end();
     }
