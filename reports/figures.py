@@ -7,9 +7,10 @@ import matplotlib
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt  # noqa: E402  (the back-end is chosen first)
 import numpy as np  # noqa: E402
+from matplotlib.lines import Line2D  # noqa: E402
 from matplotlib.patches import Patch  # noqa: E402
 
-from results import PARTS, STREAMS, TIERS, breakdown, middle, spread  # noqa: E402
+from results import PARTS, STREAMS, TIERS, breakdown, middle, scaling_curves, spread  # noqa: E402
 
 # Okabe and Ito's palette, which stays apart for colour-blind readers, and greys for what nobody wants.
 COLOURS = {
@@ -158,32 +159,47 @@ def draw_links(results):
 
 
 def draw_scaling(points):
-    """Step time and MFU against GPUs, one colour per system; published points hollow, fitted ones crossed."""
-    if len({(point.system, point.gpus, point.kind) for point in points}) < 2:
+    """Step time and MFU against GPUs: one colour and line per system through what was simulated, fitted points crossed,
+    published figures as hollow rings."""
+    curves = scaling_curves(points)
+    if not curves:
         return None
-    figure, panels = plt.subplots(1, 2, figsize=(11, 3.8))
-    systems = sorted({point.system for point in points})
-    marks = {"published": dict(marker="o", markerfacecolor="none", linestyle="none"),
-             "fitted": dict(marker="x", linestyle="none"), "predicted": dict(marker=".", linestyle="-")}
-    quantities = [("step_time_s", 1, "step time, s"), ("mfu", 100, "MFU, %")]
-    for axes, (quantity, factor, label) in zip(panels, quantities):
-        for i, system in enumerate(systems):
-            for kind, style in marks.items():
-                line = sorted((point.gpus, getattr(point, quantity) * factor) for point in points
-                              if point.system == system and point.kind == kind and getattr(point, quantity) is not None)
-                if line:
-                    axes.plot(*zip(*line), color=f"C{i % 10}", label=f"{_shorten(system, 32)}, {kind}", **style)
+    figure, panels = plt.subplots(1, 2, figsize=(11, 4.2))
+    for axes, (quantity, factor, label) in zip(panels, [("step_time_s", 1, "step time, s"), ("mfu", 100, "MFU, %")]):
+        for i, (system, sizes) in enumerate(curves.items()):
+            _draw_curve(axes, f"C{i % 10}", system, sizes, quantity, factor)
         axes.set_xscale("log", base=2)
         axes.set_xlabel("GPUs")
         axes.set_ylabel(label)
-        ticks = sorted({point.gpus for point in points})
-        if len(ticks) <= 10:
+        axes.grid(axis="y", color="#EEEEEE")
+        ticks = sorted({gpus for sizes in curves.values() for gpus in sizes})
+        if len(ticks) <= 12:
             axes.set_xticks(ticks, [f"{gpus:,}" for gpus in ticks], rotation=45, fontsize=7)
             axes.minorticks_off()
-        if axes.get_lines():
-            axes.legend(fontsize=6, frameon=False)
-    times = [point.step_time_s for point in points if point.step_time_s]
+    times = [value for sizes in curves.values() for size in sizes.values()
+             for (quantity, _), value in size.items() if quantity == "step_time_s" and value > 0]
     if times and max(times) > 4 * min(times):
         panels[0].set_yscale("log")
+    kinds = {kind for sizes in curves.values() for size in sizes.values() for _, kind in size}
+    handles = [Line2D([], [], color=f"C{i % 10}", label=_shorten(system, 32)) for i, system in enumerate(curves)]
+    handles += [Line2D([], [], color="black", linestyle="none", label=kind, **MARKS[kind]) for kind in MARKS
+                if kind in kinds]
+    figure.legend(handles=handles, ncol=4, fontsize=7, frameon=False, loc="lower center", bbox_to_anchor=(0.5, 1.0))
     figure.tight_layout()
     return figure
+
+
+MARKS = {"predicted": {"marker": "."}, "fitted": {"marker": "x"},
+         "published": {"marker": "o", "markerfacecolor": "none", "markersize": 8}}
+
+
+def _draw_curve(axes, colour, system, sizes, quantity, factor):
+    simulated = {}
+    for kind, mark in MARKS.items():
+        of_kind = {gpus: size[quantity, kind] * factor for gpus, size in sizes.items() if (quantity, kind) in size}
+        axes.plot(list(of_kind), list(of_kind.values()), color=colour, linestyle="none", **mark)
+        if kind != "published":
+            simulated = of_kind | simulated
+    line = sorted(simulated.items())
+    if line:
+        axes.plot(*zip(*line), color=colour, label=system, linewidth=1)

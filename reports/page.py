@@ -5,7 +5,7 @@ import base64
 from collections import Counter
 from html import escape
 
-from results import breakdown, middle, section, spread
+from results import breakdown, middle, scaling_curves, section, spread
 
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
 STYLE = """
@@ -159,8 +159,28 @@ def placement_html(results):
     return f"<p>{escape(results.name)}: {len(results.placement):,} ranks{where}</p>\n"
 
 
-def page(title, all_results, figures, absent):
-    """figures: [(title, png bytes)]; absent: sentences about what is missing."""
+def scaling_html(points):
+    """The numbers behind the scaling curves; error = simulated / published - 1."""
+    rows = []
+    for system, sizes in scaling_curves(points).items():
+        for gpus, size in sizes.items():
+            row = [system, (f"{gpus:,}", "number")]
+            for quantity, factor in (("step_time_s", 1), ("mfu", 100)):
+                use = "predicted" if (quantity, "predicted") in size else "fitted"
+                simulated, published = size.get((quantity, use)), size.get((quantity, "published"))
+                error = f"{100 * (simulated / published - 1):+.1f} %" if simulated and published else "-"
+                row += [(number(value and value * factor), "number") for value in (published, simulated)]
+                row += [(error, "number")] + ([(use, use)] if quantity == "mfu" else [])
+            rows.append(row)
+    if not rows:
+        return ""
+    header = ["system", "GPUs", "published s", "simulated s", "error", "published MFU %", "simulated MFU %", "error",
+              "use"]
+    return "<h2>Numbers of the scaling curves</h2>\n" + table(header, rows)
+
+
+def page(title, all_results, figures, absent, points=()):
+    """figures: [(title, png bytes)]; absent: sentences about what is missing; points: of the scaling curves."""
     parts = [f"<h1>{escape(title)}</h1>\n"]
     if absent:
         items = "".join(f"<li>{escape(sentence)}</li>" for sentence in absent)
@@ -169,6 +189,7 @@ def page(title, all_results, figures, absent):
     if described:
         parts.append("<h2>Metrics</h2>\n" + metrics_html(described))
     parts += [figure_html(name, png) for name, png in figures]
+    parts.append(scaling_html(points))
     if described:
         parts.append("<h2>Breakdown of the step</h2>\n" + breakdown_html(described))
         parts.append("<h2>Network</h2>\n" + section_html(described, "network")

@@ -75,7 +75,7 @@ def main(arguments=None):
         shown.append((title, png))
         print(out / name)
     title = " / ".join(results.name for results in all_results) or "Validation"
-    (out / "report.html").write_text(page.page(title, all_results, shown, absent), encoding="utf-8")
+    (out / "report.html").write_text(page.page(title, all_results, shown, absent, points), encoding="utf-8")
     print(out / "report.html")
     for sentence in absent:
         print(f"absent: {sentence}", file=sys.stderr)

@@ -177,9 +177,10 @@ def scaling_of_runs(all_results):
 
 
 def scaling_of_validation(path):
-    """Points of a `rehearse validate` JSON: {"rows": [{suite, system, gpus, quantity, published, predicted, status}]}.
+    """Points of a `rehearse validate` JSON: {"rows": [{system, gpus, quantity, published, predicted, status}]}.
 
-    quantity is step_time_s or mfu (others are skipped); status is fitted or predicted. Returns (points, absent).
+    quantity is step_time_s or mfu (others are skipped); status fitted, or anything else for a prediction. published is
+    null where no figure is held. Returns (points, absent).
     """
     try:
         document = json.loads(Path(path).read_text(encoding="utf-8"))
@@ -194,11 +195,21 @@ def _points_of_row(row):
     quantity = row.get("quantity")
     if quantity not in ("step_time_s", "mfu") or not middle(row.get("gpus")):
         return []
-    suite, system = str(row.get("suite", "")), str(row.get("system", ""))
-    label = system if not suite or system.startswith(suite) else f"{suite} {system}".strip()
+    label = system_of(str(row.get("system", "")))
     status = "fitted" if row.get("status") == "fitted" else "predicted"
     points = []
     for kind, key in (("published", "published"), (status, "predicted")):
         if middle(row.get(key)) is not None:
             points.append(ScalingPoint(label, int(row["gpus"]), kind, **{quantity: middle(row[key])}))
     return points
+
+
+def scaling_curves(points):
+    """{system: {gpus: {(quantity, kind): value}}}, sorted; only of systems that two sizes are known of: a curve."""
+    curves = {}
+    for point in sorted(points, key=lambda point: (point.system, point.gpus)):
+        size = curves.setdefault(point.system, {}).setdefault(point.gpus, {})
+        for quantity in ("step_time_s", "mfu"):
+            if getattr(point, quantity) is not None:
+                size[quantity, point.kind] = getattr(point, quantity)
+    return {system: sizes for system, sizes in curves.items() if len(sizes) > 1}

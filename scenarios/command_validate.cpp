@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <memory>
 
+#include "scenarios/accuracy.hpp"
 #include "scenarios/commands.hpp"
 #include "scenarios/validate_a100.hpp"
 #include "scenarios/validation.hpp"
@@ -10,8 +11,6 @@
 namespace rehearse {
 
 namespace {
-
-constexpr const char* a100_suite = "a100-steps";
 
 struct Arguments {
     ValidateRequest published;
@@ -23,7 +22,9 @@ int validate(Arguments& arguments) {
     const auto at = std::find(names.begin(), names.end(), a100_suite);
     if (at == names.end() && arguments.a100.data.empty()) return validate_command(arguments.published);
     if (at != names.end()) names.erase(at);
+    if (!names.empty()) choose_suites(arguments.published);  // its faults come before any work
     arguments.a100.json_path = arguments.published.json_path;
+    arguments.a100.markdown_path = arguments.published.markdown_path;
     const int steps = validate_a100_command(arguments.a100);
     if (names.empty()) return steps;
     arguments.published.json_path.clear();
@@ -41,6 +42,10 @@ void add_validate(CLI::App& app, Chosen& chosen) {
     listed += fmt::format("\n  {}: measured steps on A100 from CSV files", a100_suite);
     command->add_option("suite", arguments->published.names, "suites to run (default: the published ones):" + listed);
     command->add_option("--json", arguments->published.json_path, "also write the rows as JSON")->type_name("FILE");
+    command
+        ->add_option("--markdown", arguments->published.markdown_path,
+                     "also write the table of each suite between the lines <!-- begin SUITE --> and <!-- end SUITE -->")
+        ->type_name("FILE");
     command
         ->add_option("--published", arguments->published.rows,
                      "all, or held: only rows that a published figure is held for")

@@ -17,6 +17,7 @@ using Chosen = std::function<int()>;
 void add_run(CLI::App& app, Chosen& chosen);
 void add_topo(CLI::App& app, Chosen& chosen);
 void add_place(CLI::App& app, Chosen& chosen);
+void add_sensitivity(CLI::App& app, Chosen& chosen);
 void add_validate(CLI::App& app, Chosen& chosen);
 void add_calibrate(CLI::App& app, Chosen& chosen);
 void add_report(CLI::App& app, Chosen& chosen);

@@ -48,4 +48,9 @@ PublishedTable read_published(const std::string& path) {
     return table;
 }
 
+PublishedTable held_rows(PublishedTable table) {
+    std::erase_if(table.rows, [](const PublishedRow& row) { return !row.step_s; });
+    return table;
+}
+
 }  // namespace rehearse

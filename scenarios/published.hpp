@@ -34,4 +34,7 @@ struct PublishedTable {
 
 PublishedTable read_published(const std::string& path);
 
+// The same without the rows that no figure is held for.
+PublishedTable held_rows(PublishedTable table);
+
 }  // namespace rehearse

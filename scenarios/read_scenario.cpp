@@ -2,7 +2,7 @@
 
 #include <filesystem>
 
-#include "scenarios/read_parts.hpp"
+#include "scenarios/read_keys.hpp"
 #include "sim/config/load_config.hpp"
 
 namespace rehearse {
@@ -15,14 +15,8 @@ Scenario read(ConfigNode tree, const std::string& path) {
     scenario.name = std::filesystem::path(path).stem().string();
     FaultList faults;
     Reader root(scenario.written, "", faults);
-    root.read("name", scenario.name);
-    root.read("seed", scenario.seed);
-    read_cluster(root.child("cluster"), scenario.cluster);
-    root.require("job", "job.gpus says how many GPUs train");
-    root.require("training", "training.model says what is trained");
-    if (root.has("job")) read_job(root.child("job"), scenario.job, scenario.training.parallel);
-    if (root.has("training")) read_training(root.child("training"), scenario.training);
-    read_models(root.child("models"), std::filesystem::path(path).parent_path().string(), scenario.models, faults);
+    ReadKeys keys(root, std::filesystem::path(path).parent_path().string(), faults);
+    scenario_keys(keys, scenario);
     root.finish();
     faults.throw_if_any();
     return scenario;

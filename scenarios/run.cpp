@@ -4,11 +4,10 @@
 
 #include <chrono>
 
-#include "models/metrics/metrics.hpp"
 #include "runtime/parallel_for.hpp"
-#include "runtime/simulate.hpp"
 #include "scenarios/dump.hpp"
 #include "scenarios/job_traffic.hpp"
+#include "scenarios/one_seed.hpp"
 #include "scenarios/read_scenario.hpp"
 #include "scenarios/results.hpp"
 #include "scenarios/scenario_yaml.hpp"
@@ -41,12 +40,6 @@ std::vector<RankId> sampled_ranks(const RankLayout& layout) {
     return ranks;
 }
 
-Metrics measure(const Timeline& timeline, const Workload& workload, const Cluster& cluster, const Placement& placement,
-                FlopRate peak) {
-    return measure(StepRecord{timeline.end, timeline.parts, timeline.last_arrivals, timeline.traffic}, workload,
-                   cluster, placement, peak);
-}
-
 // A broken invariant names the command that shows it again.
 template <class Step>
 auto reproducible(const RunRequest& request, std::uint64_t seed, const Step& step) {
@@ -59,18 +52,13 @@ auto reproducible(const RunRequest& request, std::uint64_t seed, const Step& ste
     }
 }
 
+// The files show the first seed: the others keep neither spans nor traffic.
 SeedRun run_seed(const Rehearsal& rehearsal, std::size_t index) {
-    const ValidScenario& scenario = rehearsal.scenario;
-    const Cluster& cluster = rehearsal.cluster;
-    const Workload& workload = rehearsal.workload;
-    const DeviceProfile& profile = scenario.models().profile;
-    const std::uint64_t seed = scenario.seed() + index;
-    const std::vector<RankId> sampled = index == 0 ? sampled_ranks(workload.layout) : std::vector<RankId>{};
-    Placement placement = place_job(scenario, workload, cluster, seed);
-    Timeline timeline = simulate({cluster, placement, workload, profile, scenario.models().network, seed, sampled});
-    Metrics metrics = measure(timeline, workload, cluster, placement, profile.peak);
-    if (index > 0) timeline.traffic = {};  // the files show the first seed
-    return {seed, std::move(placement), std::move(timeline), std::move(metrics)};
+    const RankLayout& layout = rehearsal.workload.layout;
+    SeedRun run = run_seed(rehearsal.scenario, rehearsal.cluster, rehearsal.workload, rehearsal.scenario.seed() + index,
+                           index == 0 ? sampled_ranks(layout) : std::vector<RankId>{});
+    if (index > 0) run.timeline.traffic = {};
+    return run;
 }
 
 void finish(const RunRequest& request, const Rehearsal& rehearsal, std::optional<ResultFolder>& folder) {

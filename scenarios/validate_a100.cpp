@@ -5,12 +5,15 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
 
 #include "runtime/parallel_for.hpp"
+#include "scenarios/accuracy.hpp"
 #include "scenarios/calibration.hpp"
 #include "scenarios/installation.hpp"
+#include "scenarios/marked_block.hpp"
 #include "scenarios/predict.hpp"
 #include "scenarios/text_file.hpp"
 #include "sim/trace/table.hpp"
@@ -39,6 +42,14 @@ std::string summary_line(const std::string& what, const std::vector<StepPredicti
     const ErrorSummary s = summarise(predictions);
     return fmt::format("{:44} {:4} rows: MAPE {:.2f} %, median {:.2f} %, p95 {:.2f} %\n", what, predictions.size(),
                        100 * s.mape, 100 * s.median, 100 * s.p95);
+}
+
+void add_accuracy(Table& table, const std::string& file, const std::vector<StepPrediction>& predictions,
+                  const std::string& use) {
+    const ErrorSummary s = summarise(predictions);
+    const auto percent = [](double fraction) { return fmt::format("{:.1f} %", 100 * fraction); };
+    table.add({std::filesystem::path(file).filename().string(), fmt::format("{}", predictions.size()), percent(s.mape),
+               percent(s.median), percent(s.p95), use});
 }
 
 std::string worst_rows(std::vector<StepPrediction> predictions, std::int64_t count) {
@@ -109,12 +120,15 @@ std::vector<StepPrediction> cross_validate(const std::vector<MeasuredStep>& step
 }
 
 int validate_a100_command(const A100Request& request) {
+    const bool document = !request.markdown_path.empty();
+    if (document) read_block(request.markdown_path, a100_suite);  // a fault of the document comes before the work
     const std::string path =
         request.profile.empty() ? data_path("models/compute/profiles/a100-sxm-80g.yaml").string() : request.profile;
     const DeviceProfile profile = read_profile(path);
     const std::vector<std::string> defaults = default_a100_data().step_files;
     const std::vector<std::string> files = request.data.empty() ? defaults : std::vector{request.data};
     nlohmann::ordered_json json = nlohmann::ordered_json::array();
+    Table accuracy({"measured steps", "rows", "MAPE", "median", "95th percentile", "use"});
     fmt::print("measured A100 training steps against {}\n", profile.name);
     for (const std::string& file : files) {
         const std::vector<MeasuredStep> steps = read_measured_steps(file);
@@ -122,6 +136,8 @@ int validate_a100_command(const A100Request& request) {
         fmt::print("\n{}\n{}", file, worst_rows(predictions, request.rows));
         fmt::print("{}", summary_line("shipped profile", predictions));
         json.push_back(json_of(file, predictions));
+        const bool fitted = std::find(defaults.begin(), defaults.end(), file) != defaults.end();
+        add_accuracy(accuracy, file, predictions, fitted ? "fitted" : "predicted");
         if (request.folds < 2) continue;
         std::vector<MeasuredStep> also;
         for (const std::string& other : defaults) {
@@ -130,11 +146,20 @@ int validate_a100_command(const A100Request& request) {
         }
         const std::vector<StepPrediction> held = cross_validate(steps, also, profile, request.folds);
         fmt::print("{}", summary_line(fmt::format("fitted without the row's fold ({} folds)", request.folds), held));
+        add_accuracy(accuracy, file, held, fmt::format("predicted, {} folds", request.folds));
         json.back()["cross_validated"] = {{"folds", request.folds}, {"mape", summarise(held).mape},
                                           {"median", summarise(held).median}, {"p95", summarise(held).p95}};
     }
     if (!request.json_path.empty())
         write_text(request.json_path, nlohmann::ordered_json{{"schema_version", 1}, {"files", json}}.dump(2) + "\n");
+    if (document) {
+        std::vector<std::string> overrides;
+        if (!request.profile.empty()) overrides.push_back("models.profile=" + path);
+        const std::string inputs = inputs_fingerprint(a100_rows, overrides);
+        write_block(request.markdown_path, a100_suite,
+                    accuracy_block(inputs, accuracy.render(TableFormat::markdown), ""));
+        fmt::print("written: block {} of {}\n", a100_suite, request.markdown_path);
+    }
     return 0;
 }
 

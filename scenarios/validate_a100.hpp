@@ -32,6 +32,7 @@ std::vector<StepPrediction> cross_validate(const std::vector<MeasuredStep>& step
 struct A100Request {
     std::string data;         // CSV file; "" = both train halves of the data folder
     std::string json_path;    // "" = none
+    std::string markdown_path;  // document with a block a100-steps (accuracy.hpp); "" = none
     std::string profile;      // "" = the shipped a100-sxm-80g
     std::size_t folds = 0;    // 0 = no cross-validation
     std::int64_t rows = 12;   // worst rows printed; -1 = all

@@ -45,7 +45,7 @@ double predict_left_out(const std::string& scenario) {
 
 ValidationSuite megascale_suite(const ValidateRequest& request) {
     PublishedTable table = read_published(data_path("tests/validation/megascale.yaml").string());
-    if (request.rows == "held") std::erase_if(table.rows, [](const PublishedRow& row) { return !row.step_s; });
+    if (request.rows == "held") table = held_rows(std::move(table));
     ValidationSuite suite{table.suite, table.title, {}};
     suite.rows.resize(table.rows.size());
     parallel_for(table.rows.size(), 0, [&](std::size_t i) { suite.rows[i] = predict_row(table.rows[i]); });

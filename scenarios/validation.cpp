@@ -6,6 +6,8 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "scenarios/accuracy.hpp"
+#include "scenarios/marked_block.hpp"
 #include "scenarios/text_file.hpp"
 #include "sim/base/fault.hpp"
 #include "sim/base/nearest.hpp"
@@ -59,15 +61,48 @@ std::string ratio_lines(const ValidationSuite& suite) {
     return text;
 }
 
-// The entries that were asked for; all when none is named.
-std::vector<SuiteEntry> choose_suites(const std::vector<std::string>& names) {
+std::string notes(const ValidationSuite& suite) {
+    return ratio_lines(suite) + mean_error_line(suite, PublishedUse::predict) +
+           mean_error_line(suite, PublishedUse::fit);
+}
+
+Table table_of(const ValidationSuite& suite) {
+    const bool any_left_out = std::any_of(suite.rows.begin(), suite.rows.end(),
+                                          [](const ValidationRow& row) { return row.left_out_s.has_value(); });
+    std::vector<std::string> columns{"system",        "gpus",          "published s", "predicted s", "error",
+                                     "published MFU", "predicted MFU", "use",         "band"};
+    if (any_left_out) columns.emplace_back("error left out");
+    Table table(columns);
+    for (const ValidationRow& row : suite.rows) {
+        const PublishedRow& p = row.published;
+        const std::string band =
+            p.band ? fmt::format("{:.0f} %{}", 100 * *p.band, row.exceeds_band() ? " EXCEEDED" : "") : "-";
+        std::vector<std::string> cells{row.system,
+                                       fmt::format("{}", row.gpus),
+                                       p.step_s ? fmt::format("{:.2f}", *p.step_s) : "not held",
+                                       fmt::format("{:.2f}", row.step_s),
+                                       percent(row.error()),
+                                       p.mfu ? fmt::format("{:.1f}", 100 * *p.mfu) : "not held",
+                                       fmt::format("{:.1f}", 100 * row.mfu),
+                                       std::string(use_word(p.use)),
+                                       band};
+        if (any_left_out)
+            cells.push_back(percent(row.left_out_s && p.step_s ? std::optional(*row.left_out_s / *p.step_s - 1)
+                                                               : std::nullopt));
+        table.add(std::move(cells));
+    }
+    return table;
+}
+
+}  // namespace
+
+std::vector<SuiteEntry> choose_suites(const ValidateRequest& request) {
     const std::vector<SuiteEntry> all = validation_suites();
-    if (names.empty()) return all;
     std::vector<std::string> known;
     for (const SuiteEntry& entry : all) known.push_back(entry.name);
     std::vector<SuiteEntry> chosen;
     FaultList faults;
-    for (const std::string& name : names) {
+    for (const std::string& name : request.names.empty() ? known : request.names) {
         const auto at = std::find(known.begin(), known.end(), name);
         if (at != known.end()) {
             chosen.push_back(all[static_cast<std::size_t>(at - known.begin())]);
@@ -81,10 +116,10 @@ std::vector<SuiteEntry> choose_suites(const std::vector<std::string>& names) {
         faults.add(std::move(fault));
     }
     faults.throw_if_any();
+    if (request.markdown_path.empty()) return chosen;
+    for (const SuiteEntry& entry : chosen) read_block(request.markdown_path, entry.name);
     return chosen;
 }
-
-}  // namespace
 
 bool ValidationRow::exceeds_band() const {
     const bool step = published.band && error() && std::abs(*error()) > *published.band;
@@ -92,22 +127,14 @@ bool ValidationRow::exceeds_band() const {
     return step || share;
 }
 
-std::string suite_table(const ValidationSuite& suite) {
-    Table table({"system", "gpus", "published s", "predicted s", "error", "published MFU", "predicted MFU", "use",
-                 "band", "error left out"});
-    for (const ValidationRow& row : suite.rows) {
-        const PublishedRow& p = row.published;
-        const std::string band =
-            p.band ? fmt::format("{:.0f} %{}", 100 * *p.band, row.exceeds_band() ? " EXCEEDED" : "") : "-";
-        const auto left_out =
-            row.left_out_s && p.step_s ? std::optional(*row.left_out_s / *p.step_s - 1) : std::nullopt;
-        table.add({row.system, fmt::format("{}", row.gpus), p.step_s ? fmt::format("{:.2f}", *p.step_s) : "not held",
-                   fmt::format("{:.2f}", row.step_s), percent(row.error()),
-                   p.mfu ? fmt::format("{:.1f}", 100 * *p.mfu) : "not held", fmt::format("{:.1f}", 100 * row.mfu),
-                   std::string(use_word(p.use)), band, percent(left_out)});
-    }
-    return suite.title + "\n" + table.render(TableFormat::text) + ratio_lines(suite) +
-           mean_error_line(suite, PublishedUse::predict) + mean_error_line(suite, PublishedUse::fit);
+std::string suite_text(const ValidationSuite& suite) {
+    return suite.title + "\n" + table_of(suite).render(TableFormat::text) + notes(suite);
+}
+
+std::string suite_markdown(const ValidationSuite& suite) {
+    std::vector<PublishedRow> rows;
+    for (const ValidationRow& row : suite.rows) rows.push_back(row.published);
+    return accuracy_block(inputs_fingerprint(rows), table_of(suite).render(TableFormat::markdown), notes(suite));
 }
 
 std::string validation_json(const std::vector<ValidationSuite>& suites) {
@@ -139,10 +166,13 @@ std::string validation_json(const std::vector<ValidationSuite>& suites) {
 int validate_command(const ValidateRequest& request) {
     bool within = true;
     std::vector<ValidationSuite> suites;
-    for (const SuiteEntry& entry : choose_suites(request.names)) {
+    for (const SuiteEntry& entry : choose_suites(request)) {
         suites.push_back(entry.compute(request));
-        fmt::print("{}\n", suite_table(suites.back()));
+        fmt::print("{}\n", suite_text(suites.back()));
         for (const ValidationRow& row : suites.back().rows) within = within && !row.exceeds_band();
+        if (request.markdown_path.empty()) continue;
+        write_block(request.markdown_path, entry.name, suite_markdown(suites.back()));
+        fmt::print("written: block {} of {}\n", entry.name, request.markdown_path);
     }
     if (!request.json_path.empty()) write_text(request.json_path, validation_json(suites));
     return within ? 0 : 1;

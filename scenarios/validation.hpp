@@ -37,6 +37,7 @@ struct ValidationSuite {
 struct ValidateRequest {
     std::vector<std::string> names;     // of suites; none = all
     std::string json_path;              // "" = none
+    std::string markdown_path;          // document with a block for every suite (accuracy.hpp); "" = none
     std::string rows = "all";           // "held": only rows with a published figure (the others take most of the time)
     std::string leave_one_out = "off";  // "on": refit without each ablation row (minutes)
 };
@@ -51,8 +52,12 @@ struct SuiteEntry {
 // All suites, in the order in which they are printed. Defined in validate_suites.cpp.
 std::vector<SuiteEntry> validation_suites();
 
+// The suites that a request names, or all. InputError for an unknown name, or a document without the block of a suite.
+std::vector<SuiteEntry> choose_suites(const ValidateRequest& request);
+
 // Published, predicted, error, use and band per row, and the mean absolute error of predicted and of fitted rows.
-std::string suite_table(const ValidationSuite& suite);
+std::string suite_text(const ValidationSuite& suite);
+std::string suite_markdown(const ValidationSuite& suite);  // the same as a block of a document
 
 // {"rows": [{suite, system, gpus, quantity, published, predicted, error, status}]}: what reports/ reads.
 std::string validation_json(const std::vector<ValidationSuite>& suites);

@@ -93,7 +93,7 @@ private:
             link.read("latency", group.latency);
             link.read("bus", group.bus);
             if (group.bus.value <= 0) link.fault("bus", "a bus that carries nothing", "a positive rate");
-            note(link, note_key(group), format(group.latency) + ", " + format(group.bus));
+            note(link, note_key(group), format(group.latency) + ", " + format_byte_rate(group.bus));
             link.finish();
             links.push_back(group);
         }
@@ -164,7 +164,7 @@ std::string write_profile(DeviceProfile profile) {
     const auto group = [&](const LocalLink& link) {
         yaml.value("gpus", link.gpus);
         yaml.value("latency", link.latency);
-        yaml.value("bus", link.bus);
+        yaml.value("bus", format_byte_rate(link.bus));
         return note_key(link);
     };
     yaml.value("name", profile.name);
@@ -179,7 +179,7 @@ std::string write_profile(DeviceProfile profile) {
             if (section == "nvlink") list("groups", profile.local_links, group);
         }
         yaml.begin_map(key);
-        std::visit([&](auto* x) { yaml.value("value", *x); }, entry.number);
+        yaml.value("value", text_of(entry));
         provenance(yaml, entry.key);
         yaml.end();
     }

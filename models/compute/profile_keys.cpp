@@ -83,6 +83,7 @@ std::string text_of(const ProfileEntry& entry) {
     return std::visit(Overload{
                           [](std::int64_t* x) { return fmt::format("{}", *x); },
                           [](double* x) { return fmt::format("{}", *x); },
+                          [](Bandwidth* x) { return format_byte_rate(*x); },
                           [](auto* x) { return format(*x); },
                       },
                       entry.number);

@@ -83,6 +83,7 @@ std::string shifted_decimal(double value, std::int64_t shift) {
 std::string format(SimDuration value) { return format_integer(value.value, detail::duration_kind()); }
 std::string format(Bytes value) { return format_integer(value.value, detail::bytes_kind()); }
 std::string format(Bandwidth value) { return format_integer(value.value, detail::bandwidth_kind()); }
+std::string format_byte_rate(Bandwidth value) { return format_integer(value.value, detail::byte_rate_kind()); }
 std::string format(Ratio value) { return fmt::format("{}", value.value); }
 
 std::string format(FlopRate value) {

@@ -63,6 +63,21 @@ const Kind& bandwidth_kind() {
     return kind;
 }
 
+const Kind& byte_rate_kind() {
+    constexpr std::int64_t kilo = 1'000, mega = 1'000'000, giga = 1'000'000'000, tera = 1'000'000'000'000;
+    static const Kind kind{"a bandwidth",
+                           "300 GB/s",
+                           "GB/s",
+                           "1 bps",
+                           {{"TB/s", 8 * tera},
+                            {"GB/s", 8 * giga},
+                            {"MB/s", 8 * mega},
+                            {"kB/s", 8 * kilo},
+                            {"B/s", 8},
+                            {"bps", 1}}};
+    return kind;
+}
+
 const Kind& flop_rate_kind() {
     static const Kind kind{"a FLOP rate",
                            "312 TFLOP/s",

@@ -25,6 +25,7 @@ struct Kind {
 const Kind& duration_kind();
 const Kind& bytes_kind();
 const Kind& bandwidth_kind();
+const Kind& byte_rate_kind();  // the same quantity, written in bytes per second
 const Kind& flop_rate_kind();  // scales are powers of ten, given by their exponent
 const Kind& ratio_kind();      // likewise
 

@@ -31,6 +31,7 @@ Parsed<Ratio> parse_ratio(std::string_view text);         // "73.4 %" or a bare 
 std::string format(SimDuration value);
 std::string format(Bytes value);
 std::string format(Bandwidth value);
+std::string format_byte_rate(Bandwidth value);  // memory, NVLink and PCIe, which the field counts in bytes: "2 TB/s"
 std::string format(FlopRate value);
 std::string format(Ratio value);
 

@@ -182,6 +182,42 @@ class ReportTest(unittest.TestCase):
         self.assertEqual(written, {"breakdown.png", "scaling.png", "report.html", "timeline-1-g16.png",
                                    "links-1-g16.png", "timeline-2-g32.png", "links-2-g32.png"})
 
+    def validation(self):
+        """Two systems at two sizes as `rehearse validate --json` writes them: one row fitted, one not held."""
+        rows = []
+        for system, factor in (("MegaScale 175B", 1.0), ("Megatron-LM 175B", 1.25)):
+            for gpus, status in ((256, "fitted"), (12288, "predicted")):
+                held = system.startswith("MegaScale") or gpus == 256
+                step = 8192 / gpus * factor
+                for quantity, value in (("step_time_s", step), ("mfu", 0.5 / factor)):
+                    rows.append({"suite": "megascale", "scenario": "file", "system": f"{system} on {gpus:,} GPUs",
+                                 "gpus": gpus, "quantity": quantity, "published": value if held else None,
+                                 "predicted": value * 1.1, "error": 0.1, "status": status if held else "not held"})
+        file = self.root / "validate.json"
+        file.write_text(json.dumps({"schema_version": 1, "rows": rows}))
+        return file
+
+    def test_a_validation_alone_gives_its_curves_as_figure_and_table(self):
+        code, out, err = self.run_report(self.validation(), "--out", self.root / "out")
+        self.assertEqual((code, err), (0, ""))
+        self.assertEqual({path.name for path in (self.root / "out").iterdir()}, {"scaling.png", "report.html"})
+        self.assertEqual((self.root / "out" / "scaling.png").read_bytes()[:8], b"\x89PNG\r\n\x1a\n")
+        text = (self.root / "out" / "report.html").read_text()
+        self.assertEqual(text.count('src="data:image/png;base64,'), 1)
+        # 8192 / 12288 = 0.666667 s published, 10 % more simulated; 8192 / 12288 x 1.25 x 1.1 s where none is held
+        row = '<tr><td>MegaScale 175B</td><td class="number">12,288</td><td class="number">0.666667</td>'
+        self.assertIn(row + '<td class="number">0.733333</td><td class="number">+10.0 %</td>', text)
+        row = '<tr><td>Megatron-LM 175B</td><td class="number">12,288</td><td class="number">-</td>'
+        self.assertIn(row + '<td class="number">0.916667</td><td class="number">-</td>', text)
+        self.assertIn('<td class="fitted">fitted</td>', text)
+
+    def test_a_curve_goes_through_all_that_was_simulated_of_its_system(self):
+        points, absent = reading.scaling_of_validation(self.validation())
+        self.assertEqual(absent, [])
+        lines = [line for line in figures.draw_scaling(points).axes[0].get_lines() if line.get_linestyle() == "-"]
+        self.assertEqual([line.get_label() for line in lines], ["MegaScale 175B", "Megatron-LM 175B"])
+        self.assertEqual([list(line.get_xdata()) for line in lines], [[256, 12288]] * 2)
+
     def test_seeds_give_median_and_range(self):
         values = metrics()
         values["step_time_s"] = {"median": 6.0, "min": 5.5, "max": 6.75}
@@ -202,11 +238,24 @@ class ReadingTest(unittest.TestCase):
         self.assertEqual(reading.system_of("GPT 16 GPUs, flow"), "GPT, flow")
         self.assertEqual(reading.system_of("16 GPUs"), "16 GPUs")
 
+    def test_rows_of_one_system_are_one_curve(self):
+        points = [point for gpus in (512, 256) for quantity, published, predicted in
+                  (("step_time_s", None, 2048 / gpus), ("mfu", 0.5, 0.4))
+                  for point in reading._points_of_row({"system": f"M 1B on {gpus} GPUs", "gpus": gpus,
+                                                       "quantity": quantity, "published": published,
+                                                       "predicted": predicted, "status": "not held"})]
+        points += [reading.ScalingPoint("M ablation, row 3", 256, "fitted", 9.0)]
+        curves = reading.scaling_curves(points)
+        self.assertEqual(list(curves), ["M 1B"])  # one size is no curve
+        self.assertEqual(list(curves["M 1B"]), [256, 512])
+        self.assertEqual(curves["M 1B"][512], {("step_time_s", "predicted"): 4, ("mfu", "published"): 0.5,
+                                               ("mfu", "predicted"): 0.4})
+
     def test_points_of_a_validation_row(self):
-        row = {"suite": "s", "system": "s x", "gpus": 8, "quantity": "step_time_s", "published": 2, "predicted": 3}
+        row = {"system": "x on 8 GPUs", "gpus": 8, "quantity": "step_time_s", "published": 2, "predicted": 3}
         points = reading._points_of_row(row)
         self.assertEqual([(p.system, p.kind, p.step_time_s) for p in points],
-                         [("s x", "published", 2), ("s x", "predicted", 3)])
+                         [("x", "published", 2), ("x", "predicted", 3)])
 
     def test_phase_comes_from_the_arguments_or_the_name(self):
         self.assertEqual(reading._phase({"name": "Backward mb1"}), "backward")

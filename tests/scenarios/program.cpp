@@ -23,19 +23,23 @@ void redirect(int stream, const std::string& path) {
 
 ProgramResult run_rehearse(const std::vector<std::string>& words, const std::filesystem::path& folder,
                            int kill_after_ms) {
-    const TemporaryFolder streams;
-    const std::string out = (streams.path() / "out").string(), err = (streams.path() / "err").string();
     std::vector<std::string> all{REHEARSE_BINARY};
     all.insert(all.end(), words.begin(), words.end());
+    return run_command(std::move(all), folder, kill_after_ms);
+}
+
+ProgramResult run_command(std::vector<std::string> words, const std::filesystem::path& folder, int kill_after_ms) {
+    const TemporaryFolder streams;
+    const std::string out = (streams.path() / "out").string(), err = (streams.path() / "err").string();
     std::vector<char*> pointers;
-    for (std::string& word : all) pointers.push_back(word.data());
+    for (std::string& word : words) pointers.push_back(word.data());
     pointers.push_back(nullptr);
     const pid_t child = fork();
     if (child < 0) throw std::runtime_error("fork failed");
     if (child == 0) {
         redirect(STDOUT_FILENO, out);
         redirect(STDERR_FILENO, err);
-        if (chdir(folder.c_str()) == 0) execv(pointers[0], pointers.data());
+        if (chdir(folder.c_str()) == 0) execvp(pointers[0], pointers.data());
         _exit(127);
     }
     if (kill_after_ms > 0) {

@@ -1,4 +1,4 @@
-// Runs the real binary and keeps what it said.
+// Runs the real binary, or another program, and keeps what it said.
 #pragma once
 
 #include <filesystem>
@@ -13,7 +13,10 @@ struct ProgramResult {
     std::string err;
 };
 
-// Runs `rehearse words...` in `folder`. kill_after_ms > 0 sends SIGKILL after that time.
+// Runs words[0], looked up on the path, with the other words in `folder`. kill_after_ms > 0 sends SIGKILL after that
+// time. The exit code is 127 where there is no such program.
+ProgramResult run_command(std::vector<std::string> words, const std::filesystem::path& folder, int kill_after_ms = 0);
+// The same with the built `rehearse` in front.
 ProgramResult run_rehearse(const std::vector<std::string>& words, const std::filesystem::path& folder,
                            int kill_after_ms = 0);
 

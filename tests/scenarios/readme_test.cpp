@@ -1,17 +1,16 @@
-// Docs are true: each command that the root README shows is run (the long ones are asked for their help).
+// Docs are true: each command that the root README shows is run (the long ones are asked for their help), each make
+// target is tried without being run.
 #include <gtest/gtest.h>
 
-#include <fstream>
 #include <sstream>
 
 #include "tests/scenarios/program.hpp"
+#include "tests/sim/temporary_folder.hpp"
 
 namespace rehearse {
 namespace {
 
 namespace fs = std::filesystem;
-
-constexpr std::string_view program_prefix = "    build/release/rehearse ";
 
 // Words of a shown command line; double quotes hold words together.
 std::vector<std::string> words_of(const std::string& line) {
@@ -30,25 +29,68 @@ std::vector<std::string> words_of(const std::string& line) {
     return words;
 }
 
+std::vector<std::string> lines_of(const std::string& document, std::string_view prefix) {
+    std::istringstream text(slurp(source_path(document)));
+    std::vector<std::string> lines;
+    for (std::string line; std::getline(text, line);) {
+        if (line.starts_with(prefix)) lines.push_back(line.substr(prefix.size()));
+    }
+    return lines;
+}
+
+// A command that would take minutes: its help names every option of the line.
+void expect_options(const std::vector<std::string>& words) {
+    const ProgramResult help = run_rehearse({words[0], "--help"}, source_path(""));
+    EXPECT_EQ(help.exit_code, 0) << words[0];
+    for (const std::string& word : words) {
+        const bool known = !word.starts_with("--") || help.out.find(word + " ") != std::string::npos;
+        EXPECT_TRUE(known) << words[0] << " " << word;
+    }
+}
+
 TEST(Readme, ShowsCommandsThatWork) {
-    const fs::path folder = fs::temp_directory_path() / "rehearse_readme_test";
-    fs::remove_all(folder);
-    fs::create_directories(folder);
-    fs::create_directory_symlink(source_path("scenarios"), folder / "scenarios");
-    std::ifstream readme(source_path("README.md"));
-    int commands = 0;
-    for (std::string line; std::getline(readme, line);) {
-        if (!line.starts_with(program_prefix)) continue;
-        std::vector<std::string> words = words_of(line.substr(program_prefix.size()));
+    const TemporaryFolder folder;
+    fs::create_directory_symlink(source_path("scenarios"), folder.path() / "scenarios");
+    const std::vector<std::string> lines = lines_of("README.md", "    build/release/rehearse ");
+    EXPECT_GE(lines.size(), 8U);
+    for (const std::string& line : lines) {
+        const std::vector<std::string> words = words_of(line);
         const bool is_long = words[0] == "validate" || words[0] == "calibrate" ||
                              (words[0] == "run" && words[1].find("12288") != std::string::npos);
-        if (is_long) words.emplace_back("--help");
-        const ProgramResult result = run_rehearse(words, folder);
+        if (is_long) {
+            expect_options(words);
+            continue;
+        }
+        const ProgramResult result = run_rehearse(words, folder.path());
         EXPECT_EQ(result.exit_code, 0) << line << "\n" << result.err;
-        ++commands;
     }
-    EXPECT_GE(commands, 8);
-    fs::remove_all(folder);
+}
+
+// `make -n` prints what a target would do. It must be a target, and what it would run must be a command that works.
+TEST(Readme, ShowsMakeTargetsThatExist) {
+    std::vector<std::string> lines = lines_of("README.md", "    make ");
+    for (const std::string& line : lines_of("CONTRIBUTING.md", "    make ")) lines.push_back(line);
+    ASSERT_GE(lines.size(), 8U);
+    std::string all;
+    for (const std::string& line : lines) {
+        const std::string target = line.substr(0, line.find(' '));
+        const ProgramResult result = run_command({"make", "-n", target}, source_path(""));
+        if (result.exit_code == 127) GTEST_SKIP() << "no make here";
+        EXPECT_EQ(result.exit_code, 0) << target << "\n" << result.err;
+        all += result.out;
+    }
+    for (const char* part :
+         {"run scenarios/library/megascale_175b_12288.yaml", "ctest --test-dir", "tests/bench/*_bench",
+          "validate megascale a100-steps --published held --markdown README.md"})
+        EXPECT_NE(all.find(part), std::string::npos) << part;
+}
+
+// The demo and `make accuracy` are too long for a test: their input is read, their options are looked up.
+TEST(Readme, WhatMakeRunsIsSound) {
+    const TemporaryFolder folder;
+    const std::string demo = library_path("megascale_175b_12288");
+    EXPECT_EQ(run_rehearse({"run", demo, "--stop-after", "scenario"}, folder.path()).exit_code, 0);
+    expect_options({"validate", "megascale", "a100-steps", "--published", "held", "--markdown", "README.md"});
 }
 
 }  // namespace

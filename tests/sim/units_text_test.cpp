@@ -137,6 +137,9 @@ TEST(UnitsText, FormatUsesTheLargestUnitThatStaysShort) {
     EXPECT_EQ(format(Bytes{80'000'000'000}), "80 GB");
     EXPECT_EQ(format(gigabits_per_second(200)), "200 Gbps");
     EXPECT_EQ(format(gigabytes_per_second(300)), "2.4 Tbps");
+    EXPECT_EQ(format_byte_rate(gigabytes_per_second(300)), "300 GB/s");
+    EXPECT_EQ(format_byte_rate(gigabytes_per_second(2039)), "2.039 TB/s");
+    EXPECT_EQ(format_byte_rate(Bandwidth{8'000'000'001}), "8000000001 bps");  // no whole number of bytes
     EXPECT_EQ(format(FlopRate{989.4e12}), "989.4 TFLOP/s");
     EXPECT_EQ(format(FlopRate{0}), "0 TFLOP/s");
     EXPECT_EQ(format(FlopRate{1.5}), "1.5 FLOP/s");

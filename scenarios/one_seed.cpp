@@ -1,0 +1,18 @@
+#include "scenarios/one_seed.hpp"
+
+#include "runtime/simulate.hpp"
+#include "scenarios/job_traffic.hpp"
+
+namespace rehearse {
+
+SeedRun run_seed(const ValidScenario& scenario, const Cluster& cluster, const Workload& workload, std::uint64_t seed,
+                 const std::vector<RankId>& sampled) {
+    const DeviceProfile& profile = scenario.models().profile;
+    Placement placement = place_job(scenario, workload, cluster, seed);
+    Timeline timeline = simulate({cluster, placement, workload, profile, scenario.models().network, seed, sampled});
+    const StepRecord step{timeline.end, timeline.parts, timeline.last_arrivals, timeline.traffic};
+    Metrics metrics = measure(step, workload, cluster, placement, profile.peak);
+    return {seed, std::move(placement), std::move(timeline), std::move(metrics)};
+}
+
+}  // namespace rehearse

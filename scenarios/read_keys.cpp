@@ -1,0 +1,108 @@
+#include "scenarios/read_keys.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "scenarios/installation.hpp"
+#include "sim/base/nearest.hpp"
+
+namespace rehearse {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+// "" when there is no such file anywhere.
+std::string find_profile(const std::string& name, const std::string& folder) {
+    std::error_code ignored;
+    const bool is_path = name.find('/') != name.npos || name.find(".yaml") != name.npos;
+    const fs::path beside = fs::path(folder) / (is_path ? name : name + ".yaml");
+    if (fs::is_regular_file(beside, ignored)) return beside.string();
+    if (is_path) return "";
+    try {
+        return data_path("models/compute/profiles/" + name + ".yaml").string();
+    } catch (const InputError&) {
+        return "";
+    }
+}
+
+}  // namespace
+
+void ReadKeys::flag(std::string_view key, bool& value) {
+    Switch state = value ? Switch::on : Switch::off;
+    at_->read(key, state);
+    value = is_on(state);
+}
+
+void ReadKeys::share(std::string_view key, Ratio& value, double most) {
+    at_->read(key, value);
+    if (!(value.value >= 0 && value.value <= most))
+        at_->fault(key, fmt::format("{} is out of range", value.value), fmt::format("0 to {}", most));
+}
+
+void ReadKeys::chip(std::string_view key, FabricSpec& fabric) {
+    std::string chip;
+    at_->read(key, chip);
+    if (chip.empty() || chip == "custom") return;
+    std::vector<std::string> known{"custom"};
+    for (const SwitchChip& candidate : switch_chips) {
+        if (candidate.name == chip) {
+            fabric.switch_ports = candidate.ports;
+            fabric.switch_port_rate = candidate.port_rate;
+            return;
+        }
+        known.emplace_back(candidate.name);
+    }
+    const std::string near = nearest_word(chip, known);
+    at_->fault(key, fmt::format("{} is no switch we know", in_quotes(chip)), fmt::format("{}", fmt::join(known, ", ")),
+               near.empty() ? "give switch_ports and switch_port_rate" : fmt::format("did you mean \"{}\"?", near));
+}
+
+void ReadKeys::rank_order(std::string_view key, ParallelSpec& parallel) {
+    std::vector<Dimension> order;
+    at_->read_enum(key, order, dimension_words);
+    if (order.empty()) return;
+    if (std::find(order.begin(), order.end(), Dimension::context) == order.end()) {
+        // Left out as most jobs have none: its place does not matter then; beside tensor it stays inside the node.
+        const auto tensor = std::find(order.begin(), order.end(), Dimension::tensor);
+        order.insert(tensor == order.end() ? tensor : tensor + 1, Dimension::context);
+    }
+    std::vector<Dimension> sorted = order;
+    std::sort(sorted.begin(), sorted.end());
+    if (sorted.size() != 4 || std::adjacent_find(sorted.begin(), sorted.end()) != sorted.end())
+        return at_->fault(key, "it does not name each dimension once",
+                          "tensor, data, pipeline (and context), fastest-varying first");
+    std::copy(order.begin(), order.end(), parallel.rank_order.begin());
+}
+
+void ReadKeys::replicas(std::string_view key, std::int64_t& data) {
+    data = 0;
+    at_->read(key, data, count);
+}
+
+void ReadKeys::window(std::string_view key, std::int64_t& window) {
+    const ConfigNode* node = at_->node().find(key);
+    if (node != nullptr && node->kind == ConfigNode::Kind::scalar && node->text == "off") {
+        at_->allow(key);
+        window = 0;
+        return;
+    }
+    at_->read(key, window, {0, token_count.max});
+}
+
+void ReadKeys::profile(std::string_view key, ModelsSpec& models) {
+    at_->read(key, models.profile_name);
+    models.profile_path = find_profile(models.profile_name, folder_);
+    if (models.profile_path.empty())
+        return at_->fault(key, fmt::format("no profile {}", in_quotes(models.profile_name)),
+                          "a file beside the scenario or a name in models/compute/profiles");
+    try {
+        models.profile = read_profile(models.profile_path);
+    } catch (const InputError& error) {
+        for (const Fault& fault : error.faults()) faults_->add(fault);
+    }
+}
+
+}  // namespace rehearse
