@@ -88,11 +88,13 @@ void TrainingRun::start_transfer(GroupFamily family, std::uint32_t group, std::u
     collective.transfers = static_cast<std::uint32_t>(rings.size());
     const CollectiveVolume volume = ring_volume(spec, n);  // over all rings
     const Bytes size{volume.sent_per_member.value / static_cast<std::int64_t>(rings.size())};
+    // One member per node: the ring is a chain of messages. Several: it also runs through the GPUs of each node.
+    const Ratio efficiency = rings.size() == 1 ? in_.profile.network_efficiency : in_.profile.group_efficiency;
     for (std::size_t channel = 0; channel < rings.size(); ++channel) {
         TransferRequest request;
         request.pattern = TransferPattern::ring;
         request.gpus = rings[channel];
-        request.size = on_wire(size, in_.profile.group_efficiency);
+        request.size = on_wire(size, efficiency);
         request.steps = volume.steps;
         request.group_key = (std::uint64_t{index_of(family)} + 1) << 56 | std::uint64_t{group} << 16 | channel;
         request.token = CollectiveToken{family, group, sequence}.pack();

@@ -59,7 +59,8 @@ Calibration a100_calibration(const std::vector<MeasuredStep>& steps) {
     calibration.profile = "a100-sxm-80g";
     calibration.data = "vTrain (MICRO'24) measured A100 steps, train halves";
     calibration.parameters = {
-        {"gemm.efficiency", 0.85, 0.3, 1.0, "share of peak in full waves of tiles"},
+        // At most 0.92: what the vendor library is known to reach at its best size.
+        {"gemm.efficiency", 0.85, 0.3, 0.92, "share of peak in full waves of tiles"},
         {"gemm.tail", 0.1, 0.0, 1.0, "share of the last wave that split-K does not recover"},
         {"gemm.misaligned_efficiency", 0.3, 0.1, 1.0, "rate of an unpadded product, relative"},
         {"kernel.memory_efficiency", 0.65, 0.25, 1.0, "share of memory bandwidth in element-wise kernels"},
@@ -68,8 +69,9 @@ Calibration a100_calibration(const std::vector<MeasuredStep>& steps) {
         {"host.micro_batch", 2.2e-3, 0.0, 8e-3, "host time outside the layers per micro-batch, s"},
         {"host.exchange", 20e-6, 0.0, 2e-3, "synchronisation after a blocking exchange, s"},
         {"nvlink.slowdown", 1.4, 0.8, 3.0, "of a collective between kernels of a real step"},
-        {"network.efficiency", 0.9, 0.2, 0.95, "share of the framed network rate, messages and tensor rings"},
-        {"network.group_efficiency", 0.4, 0.1, 0.95, "share of the framed network rate, gradient all-reduce"},
+        {"network.efficiency", 0.9, 0.2, 0.95, "share of the framed rate, messages and rings of one GPU per node"},
+        {"network.group_efficiency", 0.4, 0.1, 0.95, "the same for rings through several GPUs of a node"},
+        {"variation.host_tail_slowdown", 0.1, 0.0, 0.5, "slow-down of the slowest host of the tail"},
     };
     calibration.options.iterations = 7;
     calibration.options.cost_tolerance = 2e-3;
