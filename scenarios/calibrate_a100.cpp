@@ -73,8 +73,8 @@ Calibration a100_calibration(const std::vector<MeasuredStep>& steps) {
         {"network.group_efficiency", 0.4, 0.1, 0.95, "the same for rings through several GPUs of a node"},
         {"variation.host_tail_slowdown", 0.1, 0.0, 0.5, "slow-down of the slowest host of the tail"},
     };
-    calibration.options.iterations = 7;
-    calibration.options.cost_tolerance = 2e-3;
+    calibration.options.iterations = 8;
+    calibration.options.cost_tolerance = 5e-4;
     calibration.residuals = [rows](const DeviceProfile& profile) { return rows->errors(profile); };
     calibration.derivatives = calibration.residuals;
     return calibration;
