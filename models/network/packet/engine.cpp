@@ -115,6 +115,7 @@ std::uint32_t PacketEngine::connect(const ConnectionRequest& request) {
     receive.traffic_class = request.traffic_class;
     receive.node = to;
     receive.successor = request.successor;
+    receive.successor_delay = request.successor_delay.value;
     receive.route = graph_->route({request.destination, request.source, request.queue_pair});
     senders_.push_back(send);
     receivers_.push_back(std::move(receive));

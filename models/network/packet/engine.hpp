@@ -10,6 +10,7 @@
 #pragma once
 
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "models/network/packet/counters.hpp"
@@ -35,6 +36,8 @@ public:
     SimTime next_event_time() const;
 
     const std::vector<ConnectionResult>& results() const { return results_; }
+    // Connections that were delivered whole, or failed, since the last call; in no order that means anything.
+    std::vector<std::uint32_t> take_ended() { return std::exchange(ended_, {}); }
     const std::vector<PortCounters>& counters() const { return counters_; }
     std::uint64_t events() const { return events_; }
     std::uint64_t fingerprint() const;
@@ -54,7 +57,7 @@ private:
         std::uint64_t loss_counter = 0;
     };
     enum class TimerKind : std::uint32_t {
-        port_free, start, ack_timeout, pace, pause_begins, pause_ends, pause_refresh
+        port_free, start, grant, ack_timeout, pace, pause_begins, pause_ends, pause_refresh
     };
     struct Timer {
         std::int64_t time;
@@ -106,6 +109,7 @@ private:
         return end.resend != 0 || (end.next < end.granted && end.next - end.acked < end.window);
     }
     void make_ready(std::uint32_t connection);
+    void grant(std::uint32_t connection);  // one more message
     bool next_data(std::uint32_t node, std::uint32_t port, Packet& packet);
     void build_data(std::uint32_t connection, Packet& packet);
     void choose_path(std::uint32_t connection, Packet& packet);
@@ -151,6 +155,7 @@ private:
     std::vector<ReceiveEnd> receivers_;
     std::vector<ConnectionRequest> requests_;
     std::vector<ConnectionResult> results_;
+    std::vector<std::uint32_t> ended_;      // since take_ended()
     std::vector<std::uint64_t> arrivals_;   // scratch: sort keys of a sweep
 };
 

@@ -57,8 +57,11 @@ void PacketEngine::accept(std::uint32_t connection, ReceiveEnd& end) {
         ++end.expected;
         end.has_complained = false;
         if (end.expected % end.per_message == 0 && end.successor != no_connection) {
-            senders_[end.successor].granted += senders_[end.successor].per_message;
-            make_ready(end.successor);
+            if (end.successor_delay == 0) {
+                grant(end.successor);
+            } else {
+                add_timer(senders_[end.successor].node, now_ + end.successor_delay, TimerKind::grant, end.successor);
+            }
         }
         more = false;
         if (!end.early.empty()) {
@@ -74,6 +77,7 @@ void PacketEngine::accept(std::uint32_t connection, ReceiveEnd& end) {
     }
     if (end.expected < end.packets) return;
     results_[connection].delivered = SimTime{now_};
+    ended_.push_back(connection);
     Node& node = nodes_[end.node];
     node.fingerprint = (node.fingerprint ^ static_cast<std::uint64_t>(now_) ^ connection) * 0x100000001B3ull;
 }

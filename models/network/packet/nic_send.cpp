@@ -15,6 +15,11 @@ void PacketEngine::make_ready(std::uint32_t connection) {
     serve(graph_->first_port(end.node));
 }
 
+void PacketEngine::grant(std::uint32_t connection) {
+    senders_[connection].granted += senders_[connection].per_message;
+    make_ready(connection);
+}
+
 // The connections that may send take turns, a packet each.
 bool PacketEngine::next_data(std::uint32_t node, std::uint32_t port, Packet& packet) {
     Ring<std::uint32_t>& ready = nodes_[node].ready;
@@ -121,6 +126,7 @@ void PacketEngine::acknowledge_timeout(std::uint32_t connection) {
     if (end.tries >= spec_->transport.retries) {
         result.state = ConnectionState::failed;
         result.finished = SimTime{now_};
+        ended_.push_back(connection);
         return;
     }
     ++end.tries;

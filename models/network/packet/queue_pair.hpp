@@ -22,7 +22,9 @@ struct ConnectionRequest {
     SimTime start;
     std::int64_t granted = INT64_MAX;         // messages that may go without waiting for a predecessor
     std::uint32_t successor = no_connection;  // gets one more message granted for each that arrives here whole;
-                                              // it must begin at this connection's destination
+                                              // it must begin at this connection's destination, or the delay be
+                                              // at least the least link latency of the fabric
+    SimDuration successor_delay{};            // between arrival and grant: hops inside a node
     std::uint32_t queue_pair = 0;             // entropy of the ECMP hash
     std::uint8_t traffic_class = 1;
 };
@@ -72,6 +74,7 @@ struct ReceiveEnd {
     std::uint8_t traffic_class = 1;
     std::uint32_t node = 0;
     std::uint32_t successor = no_connection;
+    std::int64_t successor_delay = 0;
     std::int64_t last_cnp = INT64_MIN / 2;
     PacketRoute route;                  // of its ACKs
     std::vector<std::uint64_t> early;   // selective repeat: bit i = packet expected + i has arrived

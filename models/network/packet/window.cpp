@@ -103,6 +103,9 @@ void PacketEngine::fire(std::uint32_t node, const Timer& timer) {
         case TimerKind::pace:
             make_ready(timer.id);
             return;
+        case TimerKind::grant:
+            grant(timer.id);
+            return;
         case TimerKind::ack_timeout:
             acknowledge_timeout(timer.id);
             return;
