@@ -4,7 +4,9 @@
 // comes up (postpone_top): most flows change their rate several times before they end, and only the top must be right.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -19,6 +21,8 @@ public:
 
     bool empty() const { return heap_.empty(); }
     const Entry& top() const { return heap_.front(); }
+    // The top and its children: the next to come up is among them.
+    std::span<const Entry> front() const { return {heap_.data(), std::min(heap_.size(), std::size_t{5})}; }
 
     // The flow is due at `at` or later; at first call it enters.
     void advance_to(std::uint32_t flow, std::int64_t at) {

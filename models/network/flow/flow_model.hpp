@@ -24,16 +24,8 @@ public:
     const FlowNetwork& network() const { return network_; }
 
 private:
-    struct Transfer {
-        double size = 0;
-        double wire_ratio = 1;
-        TransferPaths::PathIndex path = 0;
-        bool is_open = false;
-    };
-
     TransferPaths paths_;
     FlowNetwork network_;
-    std::vector<Transfer> transfers_;  // by flow
     std::vector<FlowNetwork::Ended> ended_;
     mutable LinkTraffic traffic_;
 };

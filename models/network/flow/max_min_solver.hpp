@@ -59,6 +59,11 @@ public:
     double rate(FlowIndex flow) const { return flows_[flow].rate; }
     double cap(FlowIndex flow) const { return flows_[flow].cap; }
 
+    // For flows that join or leave soon: first itself, then what it points to, then its links.
+    void prefetch(FlowIndex flow) const { __builtin_prefetch(&flows_[flow]); }
+    void prefetch_slots(FlowIndex flow) const { network_.prefetch_slot(flows_[flow].first); }
+    void prefetch_links(FlowIndex flow) const { network_.prefetch_links(flows_[flow].first, flows_[flow].count); }
+
     std::size_t link_count() const { return network_.link_count(); }
     std::uint64_t links_visited() const { return links_visited_; }
 
@@ -68,7 +73,7 @@ private:
     static constexpr double tie = 1e-11;  // relative: levels this close are one level
     static constexpr double demand_slack = 1e-10;  // relative: sums of caps this close to the capacity fit into it
 
-    struct FlowState {
+    struct alignas(64) FlowState {
         double rate = 0;
         double cap = 0;
         double weight = 0;        // on every link; negative: weights_[slot] on each
