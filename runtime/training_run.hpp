@@ -46,6 +46,7 @@ private:
         std::uint32_t arrived = 0;
     };
 
+    void fetch_ahead();
     void advance_rank(std::uint32_t rank);
     // Each returns whether the rank may go on.
     bool run_work(std::uint32_t rank, const Instruction& instruction);
@@ -87,6 +88,7 @@ private:
     std::vector<Span> spans_;
     Fingerprint fingerprint_;
     std::uint64_t instructions_ = 0;
+    std::uint64_t fetched_ = UINT64_MAX;  // token of the message whose ranks were fetched last
 };
 
 }  // namespace rehearse

@@ -51,6 +51,9 @@ public:
     // Earliest time at which something happens inside the model; SimTime{INT64_MAX} when nothing is active.
     virtual SimTime next_event_time() = 0;
     virtual void advance(SimTime to, std::vector<Completion>& done) = 0;
+    // Tokens of a few transfers that may complete next, the likeliest first. A hint for who wants to fetch what they
+    // refer to ahead of time; valid until the next call.
+    virtual std::span<const std::uint64_t> upcoming() { return {}; }
     virtual const LinkTraffic& traffic() const = 0;
     virtual std::uint64_t events() const = 0;  // rate changes, starts and completions so far
 };

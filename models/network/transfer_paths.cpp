@@ -51,8 +51,8 @@ TransferPaths::Prepared TransferPaths::prepare(const TransferRequest& request) {
     const double ratio = wire_ratio(request);
     const std::span<const WeightedLink> binding(links_.at(shape.first), shape.binding);
     const double cap = std::min(shape.framed_rate / ratio, shape.plain_rate);
-    Prepared prepared{
-        index, {binding, ratio, cap}, shape.hop_latency * static_cast<std::int64_t>(request.steps), ratio};
+    Prepared prepared{index, {binding, ratio, cap}, shape.hop_latency * static_cast<std::int64_t>(request.steps), ratio,
+                      shape.is_kept};
     if (shape.framed == 0) {
         prepared.binding.scale = 1.0;
     } else if (shape.framed < shape.binding) {
@@ -80,7 +80,7 @@ TransferPaths::PathIndex TransferPaths::find_shape(const TransferRequest& reques
         const auto fresh = static_cast<PathIndex>(shapes_.size());
         index = known_.find_or_add(request.group_key, fresh);
         if (index != fresh) return index;
-        shapes_.emplace_back().is_shared = true;
+        shapes_.emplace_back().is_kept = true;
     }
     collect(request, shapes_[index]);
     store(shapes_[index]);
@@ -176,15 +176,15 @@ void TransferPaths::store(Shape& shape) {
     }
 }
 
-void TransferPaths::ended(PathIndex index, double payload, double wire_ratio) {
+void TransferPaths::count(PathIndex index, double payload, double wire_ratio) {
     Shape& shape = shapes_[index];
-    if (shape.is_shared) {
-        shape.payload += payload;
-        shape.wire += payload * wire_ratio;
-        return;
-    }
-    add_carried(index, payload, wire_ratio, carried_alone_);
-    links_.give_back(shape.first, shape.all);
+    if (!shape.is_kept) return add_carried(index, payload, wire_ratio, carried_alone_);
+    shape.payload += payload;
+    shape.wire += payload * wire_ratio;
+}
+
+void TransferPaths::release(PathIndex index) {
+    links_.give_back(shapes_[index].first, shapes_[index].all);
     free_shapes_.push_back(index);
 }
 
@@ -200,7 +200,7 @@ std::vector<double> TransferPaths::carried() const {
     std::vector<double> bytes = carried_alone_;
     for (PathIndex index = 0; index < shapes_.size(); ++index) {
         const Shape& shape = shapes_[index];
-        if (shape.is_shared && shape.payload > 0) add_carried(index, shape.payload, shape.wire / shape.payload, bytes);
+        if (shape.is_kept && shape.payload > 0) add_carried(index, shape.payload, shape.wire / shape.payload, bytes);
     }
     return bytes;
 }

@@ -31,10 +31,11 @@ public:
     using PathIndex = std::uint32_t;
 
     struct Prepared {
-        PathIndex index;      // to be handed to ended() when the transfer is over
+        PathIndex index;
         FlowPath binding;     // links that can limit it; valid until the next prepare()
         SimDuration latency;  // of the slowest hop, `steps` times
         double wire_ratio;    // wire bytes per payload byte on Ethernet links
+        bool is_kept;         // has a group_key; else release() it when the transfer is over and counted
     };
 
     // Both must outlive the paths.
@@ -42,16 +43,17 @@ public:
 
     // Routes are found once per group_key. InvariantBroken when a pattern has too few members or a negative size.
     Prepared prepare(const TransferRequest& request);
-    void ended(PathIndex index, double payload, double wire_ratio);  // the transfer has moved `payload` bytes
+    void count(PathIndex index, double payload, double wire_ratio);  // traffic for carried()
+    void release(PathIndex index);
 
     const std::vector<double>& capacities() const { return capacities_; }  // bytes per second, per LinkId
-    // Bytes per link of all ended transfers.
+    // Bytes per link of all that was counted.
     std::vector<double> carried() const;
-    // Adds what a transfer that is under way has moved.
+    // Adds `payload` bytes of one transfer.
     void add_carried(PathIndex index, double payload, double wire_ratio, std::vector<double>& bytes) const;
 
 private:
-    struct Shape {  // links [first, first + all): framed ones, then other binding ones, then the rest
+    struct alignas(64) Shape {  // links [first, first + all): framed ones, then other binding ones, then the rest
         std::uint32_t first = 0;
         std::uint32_t framed = 0;
         std::uint32_t binding = 0;
@@ -59,9 +61,9 @@ private:
         SimDuration hop_latency;  // of the slowest hop
         double framed_rate = 0;   // min over the framed links of capacity / weight
         double plain_rate = 0;    // over the other binding ones
-        double payload = 0;       // moved by ended transfers
+        double payload = 0;       // counted
         double wire = 0;          // payload x wire ratio
-        bool is_shared = false;   // has a group_key
+        bool is_kept = false;   // has a group_key
     };
 
     std::vector<bool> followers() const;
@@ -85,7 +87,7 @@ private:
     RunPool<WeightedLink> links_;
     std::vector<WeightedLink> collected_;  // scratch
     std::vector<WeightedLink> mixed_;      // scratch: the binding links of a transfer that has framed and plain ones
-    std::vector<double> carried_alone_;    // by ended transfers without a group_key
+    std::vector<double> carried_alone_;    // by transfers without a group_key
 };
 
 }  // namespace rehearse

@@ -22,7 +22,8 @@ public:
     bool empty() const { return heap_.empty(); }
     const Entry& top() const { return heap_.front(); }
     // The top and its children: the next to come up is among them.
-    std::span<const Entry> front() const { return {heap_.data(), std::min(heap_.size(), std::size_t{5})}; }
+    static constexpr std::size_t front_max = 5;
+    std::span<const Entry> front() const { return {heap_.data(), std::min(heap_.size(), front_max)}; }
 
     // The flow is due at `at` or later; at first call it enters.
     void advance_to(std::uint32_t flow, std::int64_t at) {

@@ -7,15 +7,21 @@ FlowModel::FlowModel(const Cluster& cluster, const Router& router, const Network
 
 FlowId FlowModel::start(SimTime at, const TransferRequest& request) {
     const TransferPaths::Prepared prepared = paths_.prepare(request);
-    return FlowId{network_.start(at + prepared.latency, static_cast<double>(request.size.value), prepared.binding,
-                                 {request.token, prepared.index, prepared.wire_ratio})};
+    const auto size = static_cast<double>(request.size.value);
+    if (prepared.is_kept) paths_.count(prepared.index, size, prepared.wire_ratio);
+    return FlowId{network_.start(at + prepared.latency, size, prepared.binding,
+                                 {request.token, prepared.wire_ratio, prepared.index, prepared.is_kept})};
 }
 
 void FlowModel::advance(SimTime to, std::vector<Completion>& done) {
     ended_.clear();
     network_.advance(to, ended_);
     for (const FlowNetwork::Ended& end : ended_) {
-        paths_.ended(end.path, end.size, end.wire_ratio);
+        const FlowNetwork::Tag tag = network_.tag(end.flow);
+        if (!tag.is_counted) {
+            paths_.count(tag.path, network_.size(end.flow), tag.wire_ratio);
+            paths_.release(tag.path);
+        }
         done.push_back({end.at, FlowId{end.flow}, end.token});
     }
 }
@@ -25,7 +31,8 @@ const LinkTraffic& FlowModel::traffic() const {
     for (FlowNetwork::FlowIndex flow = 0; flow < network_.flow_count(); ++flow) {
         if (!network_.is_open(flow)) continue;
         const FlowNetwork::Tag tag = network_.tag(flow);
-        paths_.add_carried(tag.path, network_.moved(flow), tag.wire_ratio, traffic_.bytes);
+        const double counted = tag.is_counted ? network_.size(flow) : 0.0;
+        paths_.add_carried(tag.path, network_.moved(flow) - counted, tag.wire_ratio, traffic_.bytes);
     }
     traffic_.busy_seconds.resize(traffic_.bytes.size());
     // Utilisation is bytes per second over capacity, so its time integral is bytes over capacity.

@@ -31,6 +31,7 @@ FlowNetwork::FlowIndex FlowNetwork::start(SimTime at, double bytes, const FlowPa
                                .token = tag.token,
                                .wire_ratio = tag.wire_ratio,
                                .path = tag.path,
+                               .is_counted = tag.is_counted,
                                .stage = Stage::waiting};
     starts_.push(SimTime{on_grid(at.value)}, flow);
     return flow;
@@ -51,6 +52,12 @@ FlowNetwork::FlowIndex FlowNetwork::start(SimTime at, double bytes, const FlowPa
     const std::span<const CompletionHeap::Entry> ends = ends_.front();
     for (const CompletionHeap::Entry& entry : ends.subspan(std::min(ends.size(), std::size_t{1}))) fetch_flow(entry.flow);
     if (!ends.empty()) solver_.prefetch_slots(ends.front().flow);
+}
+
+std::span<const std::uint64_t> FlowNetwork::upcoming() {
+    std::size_t count = 0;
+    for (const CompletionHeap::Entry& entry : ends_.front()) upcoming_[count++] = progress_[entry.flow].token;
+    return {upcoming_.data(), count};
 }
 
 SimTime FlowNetwork::next_event_time() {
@@ -83,12 +90,12 @@ FlowNetwork::Ended FlowNetwork::end(FlowIndex flow) {
     Progress& progress = progress_[flow];
     progress.stage = Stage::ended;
     solver_.destroy(flow);
-    return {SimTime{now_}, flow, progress.token, progress.path, progress.size, progress.wire_ratio};
+    return {SimTime{now_}, flow, progress.token};
 }
 
 FlowNetwork::Tag FlowNetwork::tag(FlowIndex flow) const {
     const Progress& progress = progress_[flow];
-    return {progress.token, progress.path, progress.wire_ratio};
+    return {progress.token, progress.wire_ratio, progress.path, progress.is_counted};
 }
 
 void FlowNetwork::take_ends(std::vector<Ended>& done) {

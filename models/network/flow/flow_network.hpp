@@ -11,6 +11,7 @@
 // no link is ever overloaded.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -27,19 +28,17 @@ public:
     using FlowIndex = MaxMinSolver::FlowIndex;
     // What the owner of a flow wants to know again when it ends; the network does not look at it.
     struct Tag {
-        Tag(std::uint64_t token_ = 0, std::uint32_t path_ = 0, double wire_ratio_ = 1)
-            : token(token_), wire_ratio(wire_ratio_), path(path_) {}
+        Tag(std::uint64_t token_, double wire_ratio_ = 1, std::uint32_t path_ = 0, bool is_counted_ = false)
+            : token(token_), wire_ratio(wire_ratio_), path(path_), is_counted(is_counted_) {}
         std::uint64_t token;
         double wire_ratio;
         std::uint32_t path;
+        bool is_counted;
     };
     struct Ended {
         SimTime at;
         FlowIndex flow;
         std::uint64_t token;
-        std::uint32_t path;
-        double size;
-        double wire_ratio;
     };
 
     // capacities in bytes per second, per LinkId.
@@ -52,12 +51,15 @@ public:
     // Handles everything up to `to` and appends the ends, ordered by (time, flow).
     void advance(SimTime to, std::vector<Ended>& done);
 
+    std::span<const std::uint64_t> upcoming();  // tokens, as NetworkModel::upcoming()
+
     double rate(FlowIndex flow) const { return solver_.rate(flow); }  // of the last solve, bytes per second
     std::size_t link_count() const { return solver_.link_count(); }
     double lone_rate(const FlowPath& path) const { return solver_.lone_rate(path); }
     std::size_t flow_count() const { return progress_.size(); }  // indices used so far
     bool is_open(FlowIndex flow) const { return progress_[flow].stage != Stage::ended; }
-    Tag tag(FlowIndex flow) const;
+    Tag tag(FlowIndex flow) const;       // also of an ended flow, until the next start()
+    double size(FlowIndex flow) const { return progress_[flow].size; }
     double moved(FlowIndex flow) const;  // bytes that an open flow has moved up to the time advanced to
     std::uint64_t events() const { return events_; }
     std::uint64_t solves() const { return solves_; }
@@ -74,6 +76,7 @@ private:
         std::uint64_t token = 0;
         double wire_ratio = 1;
         std::uint32_t path = 0;
+        bool is_counted = false;
         Stage stage = Stage::ended;
     };
     static_assert(sizeof(Progress) == 64);
@@ -92,6 +95,7 @@ private:
     std::int64_t window_;
     std::vector<Progress> progress_;
     CompletionHeap ends_;
+    std::array<std::uint64_t, CompletionHeap::front_max> upcoming_{};
     EventQueue starts_;  // flows that wait for their first byte
     std::int64_t now_ = 0;
     std::int64_t solve_at_ = INT64_MAX;  // when the rates are due to be recomputed
