@@ -18,6 +18,11 @@ constexpr std::uint64_t token_of(GroupFamily family, std::uint32_t group, std::u
     return collective_bit | std::uint64_t{index_of(family)} << 56 | std::uint64_t{group} << 24 | sequence;
 }
 
+// Each rank has one route in each direction.
+constexpr std::uint64_t route_key(std::uint32_t sender, Direction direction) {
+    return (std::uint64_t{sender} << 1 | index_of(direction)) + 1;
+}
+
 // A receive names the neighbour; what the previous stage sent travels to_next, and that direction's inbox is read.
 constexpr Direction inbox_of(const Instruction& receive) {
     return receive.direction == Direction::to_previous ? Direction::to_next : Direction::to_previous;
@@ -72,25 +77,29 @@ TrainingRun::TrainingRun(const TrainingRunInputs& inputs, NetworkModel& network)
 }
 
 // Ranks are called up by their messages, in no order of memory. What the next ones will touch is fetched while the
-// present one runs: first the message, then the ranks at its ends, then what its receiver holds. (Inlined by force: the
-// compiler takes a call of a function that only fetches for useless.)
+// present one runs: first the message, then the ranks at its ends, then what its receiver will want to send. (Inlined by
+// force: the compiler takes a call of a function that only fetches for useless.)
 [[gnu::always_inline]] inline void TrainingRun::fetch_ahead() {
-    const std::span<const std::uint64_t> tokens = network_.upcoming();
-    for (const std::uint64_t token : tokens) {
-        if (!(token & collective_bit)) __builtin_prefetch(&messages_[static_cast<std::uint32_t>(token)]);
-    }
-    if (tokens.empty() || tokens.front() & collective_bit) return;
-    const Message& message = messages_[static_cast<std::uint32_t>(tokens.front())];
-    const RankCursor& receiver = ranks_[message.receiver];
-    if (tokens.front() != fetched_) {
-        fetched_ = tokens.front();
-        __builtin_prefetch(&receiver);
-        __builtin_prefetch(&ranks_[message.sender]);
-        __builtin_prefetch(&parts_[message.receiver]);
-        __builtin_prefetch(&parts_[message.receiver].back());
-    } else {
-        __builtin_prefetch(&ranks_[receiver.neighbour[index_of(message.direction)]]);
-        if (receiver.outbox != no_index) __builtin_prefetch(&messages_[receiver.outbox]);
+    std::size_t ahead = 0;
+    for (const std::uint64_t token : network_.upcoming()) {
+        const std::size_t step = ahead++;
+        if (token & collective_bit) continue;
+        const Message& message = messages_[static_cast<std::uint32_t>(token)];
+        if (step >= 2) {
+            __builtin_prefetch(&message);
+            continue;
+        }
+        const RankCursor& receiver = ranks_[message.receiver];
+        network_.expect(route_key(message.receiver, message.direction), step);
+        if (step == 1) {
+            __builtin_prefetch(&receiver);
+            __builtin_prefetch(&ranks_[message.sender]);
+            __builtin_prefetch(&parts_[message.receiver]);
+            __builtin_prefetch(&parts_[message.receiver].back());
+        } else {
+            __builtin_prefetch(&ranks_[receiver.neighbour[index_of(message.direction)]]);
+            if (receiver.outbox != no_index) __builtin_prefetch(&messages_[receiver.outbox]);
+        }
     }
 }
 
@@ -269,7 +278,7 @@ void TrainingRun::start_message(std::uint32_t index, SimTime at) {
     TransferRequest request;
     request.gpus = gpus;
     request.size = on_wire(in_.workload.stage_message, in_.profile.network_efficiency);
-    request.group_key = (std::uint64_t{message.sender} << 1 | index_of(message.direction)) + 1;  // one route each
+    request.group_key = route_key(message.sender, message.direction);
     request.token = index;
     network_.start(at + in_.profile.message_latency, request);
 }

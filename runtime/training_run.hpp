@@ -88,7 +88,6 @@ private:
     std::vector<Span> spans_;
     Fingerprint fingerprint_;
     std::uint64_t instructions_ = 0;
-    std::uint64_t fetched_ = UINT64_MAX;  // token of the message whose ranks were fetched last
 };
 
 }  // namespace rehearse

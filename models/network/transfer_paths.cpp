@@ -49,7 +49,7 @@ TransferPaths::Prepared TransferPaths::prepare(const TransferRequest& request) {
     const PathIndex index = find_shape(request);
     const Shape& shape = shapes_[index];
     const double ratio = wire_ratio(request);
-    const std::span<const WeightedLink> binding(links_.at(shape.first), shape.binding);
+    const std::span<const WeightedLink> binding(links(shape), shape.binding);
     const double cap = std::min(shape.framed_rate / ratio, shape.plain_rate);
     Prepared prepared{index, {binding, ratio, cap}, shape.hop_latency * static_cast<std::int64_t>(request.steps), ratio,
                       shape.is_kept};
@@ -61,6 +61,14 @@ TransferPaths::Prepared TransferPaths::prepare(const TransferRequest& request) {
         prepared.binding = {mixed_, 1.0, cap};
     }
     return prepared;
+}
+
+void TransferPaths::expect(std::uint64_t group_key, std::size_t distance) {
+    if (distance > 0) return known_.prefetch(group_key);
+    const std::uint32_t index = known_.find(group_key);
+    if (index >= shapes_.size()) return;
+    const char* const shape = reinterpret_cast<const char*>(&shapes_[index]);
+    for (std::size_t line = 0; line < sizeof(Shape); line += 64) __builtin_prefetch(shape + line);
 }
 
 double TransferPaths::wire_ratio(const TransferRequest& request) const {
@@ -156,23 +164,24 @@ void TransferPaths::merge_collected() {
 
 void TransferPaths::store(Shape& shape) {
     shape.all = static_cast<std::uint32_t>(collected_.size());
-    shape.first = links_.take(shape.all);
+    if (shape.all > near_max) shape.first = pool_.take(shape.all);
+    WeightedLink* const out = shape.all > near_max ? pool_.at(shape.first) : shape.near.data();
     shape.framed_rate = shape.plain_rate = std::numeric_limits<double>::infinity();
-    std::uint32_t next = shape.first;
+    std::uint32_t next = 0;
     for (const WeightedLink& use : collected_) {
         if (!is_ethernet(cluster_->link(use.link).tier)) continue;
-        links_[next++] = use;
+        out[next++] = use;
         shape.framed_rate = std::min(shape.framed_rate, capacities_[use.link.value] / use.weight);
     }
-    shape.framed = next - shape.first;
+    shape.framed = next;
     for (const WeightedLink& use : collected_) {
         if (is_ethernet(cluster_->link(use.link).tier) || follows_[use.link.value]) continue;
-        links_[next++] = use;
+        out[next++] = use;
         shape.plain_rate = std::min(shape.plain_rate, capacities_[use.link.value] / use.weight);
     }
-    shape.binding = next - shape.first;
+    shape.binding = next;
     for (const WeightedLink& use : collected_) {
-        if (follows_[use.link.value]) links_[next++] = use;
+        if (follows_[use.link.value]) out[next++] = use;
     }
 }
 
@@ -184,14 +193,14 @@ void TransferPaths::count(PathIndex index, double payload, double wire_ratio) {
 }
 
 void TransferPaths::release(PathIndex index) {
-    links_.give_back(shapes_[index].first, shapes_[index].all);
+    if (shapes_[index].all > near_max) pool_.give_back(shapes_[index].first, shapes_[index].all);
     free_shapes_.push_back(index);
 }
 
 void TransferPaths::add_carried(PathIndex index, double payload, double wire_ratio, std::vector<double>& bytes) const {
     const Shape& shape = shapes_[index];
     for (std::uint32_t i = 0; i < shape.all; ++i) {
-        const WeightedLink& use = links_[shape.first + i];
+        const WeightedLink& use = links(shape)[i];
         bytes[use.link.value] += use.weight * payload * (i < shape.framed ? wire_ratio : 1.0);
     }
 }

@@ -5,8 +5,8 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
-#include <span>
 #include <utility>
 #include <vector>
 
@@ -21,9 +21,21 @@ public:
 
     bool empty() const { return heap_.empty(); }
     const Entry& top() const { return heap_.front(); }
-    // The top and its children: the next to come up is among them.
-    static constexpr std::size_t front_max = 5;
-    std::span<const Entry> front() const { return {heap_.data(), std::min(heap_.size(), front_max)}; }
+    // The flows that come up first: the first two in order, then some of the next.
+    struct Ahead {
+        std::array<std::uint32_t, 5> flows;
+        std::size_t count;
+    };
+    Ahead ahead() const {
+        Ahead ahead{{}, std::min(heap_.size(), std::size_t{5})};
+        std::size_t second = 1;
+        for (std::size_t place = 0; place < ahead.count; ++place) {
+            ahead.flows[place] = heap_[place].flow;
+            if (place > 1 && before(heap_[place], heap_[second])) second = place;
+        }
+        if (ahead.count > 2) std::swap(ahead.flows[1], ahead.flows[second]);
+        return ahead;
+    }
 
     // The flow is due at `at` or later; at first call it enters.
     void advance_to(std::uint32_t flow, std::int64_t at) {

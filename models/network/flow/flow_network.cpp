@@ -49,15 +49,16 @@ FlowNetwork::FlowIndex FlowNetwork::start(SimTime at, double bytes, const FlowPa
     if (starts.size() > 3) fetch_flow(static_cast<FlowIndex>(starts[3].id));
     if (starts.size() > 2) solver_.prefetch_slots(static_cast<FlowIndex>(starts[2].id));
     if (starts.size() > 1) solver_.prefetch_links(static_cast<FlowIndex>(starts[1].id));
-    const std::span<const CompletionHeap::Entry> ends = ends_.front();
-    for (const CompletionHeap::Entry& entry : ends.subspan(std::min(ends.size(), std::size_t{1}))) fetch_flow(entry.flow);
-    if (!ends.empty()) solver_.prefetch_slots(ends.front().flow);
+    const CompletionHeap::Ahead ends = ends_.ahead();
+    for (std::size_t i = 2; i < ends.count; ++i) fetch_flow(ends.flows[i]);
+    if (ends.count > 1) solver_.prefetch_slots(ends.flows[1]);
+    if (ends.count > 0) solver_.prefetch_links(ends.flows[0]);
 }
 
 std::span<const std::uint64_t> FlowNetwork::upcoming() {
-    std::size_t count = 0;
-    for (const CompletionHeap::Entry& entry : ends_.front()) upcoming_[count++] = progress_[entry.flow].token;
-    return {upcoming_.data(), count};
+    const CompletionHeap::Ahead ends = ends_.ahead();
+    for (std::size_t i = 0; i < ends.count; ++i) upcoming_[i] = progress_[ends.flows[i]].token;
+    return {upcoming_.data(), ends.count};
 }
 
 SimTime FlowNetwork::next_event_time() {

@@ -95,7 +95,7 @@ private:
     std::int64_t window_;
     std::vector<Progress> progress_;
     CompletionHeap ends_;
-    std::array<std::uint64_t, CompletionHeap::front_max> upcoming_{};
+    std::array<std::uint64_t, 5> upcoming_{};
     EventQueue starts_;  // flows that wait for their first byte
     std::int64_t now_ = 0;
     std::int64_t solve_at_ = INT64_MAX;  // when the rates are due to be recomputed
