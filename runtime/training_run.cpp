@@ -77,7 +77,7 @@ TrainingRun::TrainingRun(const TrainingRunInputs& inputs, NetworkModel& network)
 }
 
 // Ranks are called up by their messages, in no order of memory. What the next ones will touch is fetched while the
-// present one runs: first the message, then the ranks at its ends, then what its receiver will want to send. (Inlined by
+// present one runs: first the message, then its receiver, then what that will want to send. (Inlined by
 // force: the compiler takes a call of a function that only fetches for useless.)
 [[gnu::always_inline]] inline void TrainingRun::fetch_ahead() {
     std::size_t ahead = 0;
@@ -90,10 +90,9 @@ TrainingRun::TrainingRun(const TrainingRunInputs& inputs, NetworkModel& network)
             continue;
         }
         const RankCursor& receiver = ranks_[message.receiver];
-        network_.expect(route_key(message.receiver, message.direction), step);
         if (step == 1) {
             __builtin_prefetch(&receiver);
-            __builtin_prefetch(&ranks_[message.sender]);
+            network_.expect(route_key(message.receiver, message.direction));
             __builtin_prefetch(&parts_[message.receiver]);
             __builtin_prefetch(&parts_[message.receiver].back());
         } else {
@@ -304,8 +303,9 @@ bool TrainingRun::flush(std::uint32_t rank) {
     RankCursor& cursor = ranks_[rank];
     const Instruction instruction;
     while (cursor.outbox != no_index) {
-        const Message& message = messages_[cursor.outbox];
+        Message& message = messages_[cursor.outbox];
         if (message.arrived == never) {
+            message.sender_waits = true;
             cursor.waiting = Waiting::own_send;
             return false;
         }
@@ -335,9 +335,8 @@ void TrainingRun::deliver(const Completion& completion) {
         receiver.waiting = Waiting::nothing;
         runnable_.push_back(message.receiver);
     }
-    RankCursor& sender = ranks_[message.sender];
-    if (sender.waiting == Waiting::own_send && sender.outbox == index) {
-        sender.waiting = Waiting::nothing;
+    if (message.sender_waits) {
+        ranks_[message.sender].waiting = Waiting::nothing;
         runnable_.push_back(message.sender);
     }
 }

@@ -43,6 +43,7 @@ struct Message {
     std::uint32_t sender = no_index;
     std::uint32_t receiver = no_index;
     Direction direction = Direction::to_next;
+    bool sender_waits = false;       // it flushes its sends, and this one is the oldest
     std::uint8_t holders = 2;        // receiver and sender both let go before the slot is used again
 };
 

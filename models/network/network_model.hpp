@@ -51,11 +51,10 @@ public:
     // Earliest time at which something happens inside the model; SimTime{INT64_MAX} when nothing is active.
     virtual SimTime next_event_time() = 0;
     virtual void advance(SimTime to, std::vector<Completion>& done) = 0;
-    // Hints, for fetching ahead of time what will be touched. Tokens of the few transfers that may complete next, the
-    // likeliest first, valid until the next call. And the other way round: a transfer with this group_key may start soon,
-    // when `distance` others have started.
+    // Hints, for fetching ahead of time what will be touched: tokens of a few transfers that may complete next, the first
+    // two in order, valid until the next call; and the other way round, a transfer with this group_key may start soon.
     virtual std::span<const std::uint64_t> upcoming() { return {}; }
-    virtual void expect(std::uint64_t /*group_key*/, std::size_t /*distance*/) {}
+    virtual void expect(std::uint64_t /*group_key*/) {}
     virtual const LinkTraffic& traffic() const = 0;
     virtual std::uint64_t events() const = 0;  // rate changes, starts and completions so far
 };

@@ -63,12 +63,13 @@ TransferPaths::Prepared TransferPaths::prepare(const TransferRequest& request) {
     return prepared;
 }
 
-void TransferPaths::expect(std::uint64_t group_key, std::size_t distance) {
-    if (distance > 0) return known_.prefetch(group_key);
-    const std::uint32_t index = known_.find(group_key);
+void TransferPaths::expect(std::uint64_t group_key) const {
+    const std::uint32_t index = known_.find_small(group_key);
     if (index >= shapes_.size()) return;
-    const char* const shape = reinterpret_cast<const char*>(&shapes_[index]);
-    for (std::size_t line = 0; line < sizeof(Shape); line += 64) __builtin_prefetch(shape + line);
+    const Shape& shape = shapes_[index];
+    __builtin_prefetch(&shape);
+    __builtin_prefetch(&shape.near.front());
+    __builtin_prefetch(&shape.near.back());
 }
 
 double TransferPaths::wire_ratio(const TransferRequest& request) const {

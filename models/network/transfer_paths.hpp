@@ -44,7 +44,7 @@ public:
 
     // Routes are found once per group_key. InvariantBroken when a pattern has too few members or a negative size.
     Prepared prepare(const TransferRequest& request);
-    void expect(std::uint64_t group_key, std::size_t distance);  // as NetworkModel::expect()
+    void expect(std::uint64_t group_key) const;  // as NetworkModel::expect()
     void count(PathIndex index, double payload, double wire_ratio);  // traffic for carried()
     void release(PathIndex index);
 

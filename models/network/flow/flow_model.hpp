@@ -20,7 +20,7 @@ public:
     SimTime next_event_time() override { return network_.next_event_time(); }
     void advance(SimTime to, std::vector<Completion>& done) override;
     std::span<const std::uint64_t> upcoming() override { return network_.upcoming(); }
-    void expect(std::uint64_t group_key, std::size_t distance) override { paths_.expect(group_key, distance); }
+    void expect(std::uint64_t group_key) override { paths_.expect(group_key); }
     const LinkTraffic& traffic() const override;  // up to the time advanced to; O(links + all known paths)
     std::uint64_t events() const override { return network_.events(); }
 

@@ -50,15 +50,15 @@ FlowNetwork::FlowIndex FlowNetwork::start(SimTime at, double bytes, const FlowPa
     if (starts.size() > 2) solver_.prefetch_slots(static_cast<FlowIndex>(starts[2].id));
     if (starts.size() > 1) solver_.prefetch_links(static_cast<FlowIndex>(starts[1].id));
     const CompletionHeap::Ahead ends = ends_.ahead();
-    for (std::size_t i = 2; i < ends.count; ++i) fetch_flow(ends.flows[i]);
-    if (ends.count > 1) solver_.prefetch_slots(ends.flows[1]);
+    for (std::size_t i = ends.near; i < ends.count; ++i) fetch_flow(ends.flows[i]);
+    for (std::size_t i = 1; i < ends.near; ++i) solver_.prefetch_slots(ends.flows[i]);
     if (ends.count > 0) solver_.prefetch_links(ends.flows[0]);
 }
 
 std::span<const std::uint64_t> FlowNetwork::upcoming() {
     const CompletionHeap::Ahead ends = ends_.ahead();
-    for (std::size_t i = 0; i < ends.count; ++i) upcoming_[i] = progress_[ends.flows[i]].token;
-    return {upcoming_.data(), ends.count};
+    for (std::size_t i = 0; i < ends.near; ++i) upcoming_[i] = progress_[ends.flows[i]].token;
+    return {upcoming_.data(), ends.near};
 }
 
 SimTime FlowNetwork::next_event_time() {
