@@ -77,8 +77,8 @@ TrainingRun::TrainingRun(const TrainingRunInputs& inputs, NetworkModel& network)
 }
 
 // Ranks are called up by their messages, in no order of memory. What the next ones will touch is fetched while the
-// present one runs: first the message, then its receiver, then what that will want to send. (Inlined by
-// force: the compiler takes a call of a function that only fetches for useless.)
+// present one runs: first the message, then its receiver, then what that will want to send. (Inlined by force: the
+// compiler takes a call of a function that only fetches for useless.)
 [[gnu::always_inline]] inline void TrainingRun::fetch_ahead() {
     std::size_t ahead = 0;
     for (const std::uint64_t token : network_.upcoming()) {
@@ -97,7 +97,9 @@ TrainingRun::TrainingRun(const TrainingRunInputs& inputs, NetworkModel& network)
             __builtin_prefetch(&parts_[message.receiver].back());
         } else {
             __builtin_prefetch(&ranks_[receiver.neighbour[index_of(message.direction)]]);
-            if (receiver.outbox != no_index) __builtin_prefetch(&messages_[receiver.outbox]);
+            for (const std::uint32_t held : {receiver.outbox, receiver.inbox_head[0], receiver.inbox_head[1]}) {
+                if (held != no_index) __builtin_prefetch(&messages_[held]);
+            }
         }
     }
 }

@@ -34,7 +34,7 @@ struct alignas(64) RankCursor {
     std::array<std::uint16_t, group_family_count> posted{};  // group collectives posted so far
 };
 
-struct Message {
+struct alignas(64) Message {
     SimTime posted = never;          // by the sender
     SimTime sent = never;            // begins to move; later than posted when the receiver was not ready
     SimTime arrived = never;

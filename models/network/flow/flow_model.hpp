@@ -1,8 +1,9 @@
 // FlowModel: transfers as fluid flows that share the links max-min fairly (flow_network.hpp), on the routes that ECMP
 // gives them (transfer_paths.hpp). A transfer moves from start + latency on and completes when it has drained.
 //
-// The traffic of a transfer on a kept path is counted when it starts, while the path is at hand, that of others when they
-// end; traffic() corrects for the ones under way. The links of a transfer are fixed when it starts. A transfer between a GPU and itself takes no time.
+// The traffic of a transfer on a kept path is counted when it starts, while the path is at hand, that of others when
+// they end; traffic() corrects for the ones under way. The links of a transfer are fixed when it starts. A transfer
+// between a GPU and itself takes no time.
 #pragma once
 
 #include "models/network/flow/flow_network.hpp"

@@ -38,15 +38,19 @@ FlowNetwork::FlowIndex FlowNetwork::start(SimTime at, double bytes, const FlowPa
 }
 
 // Events come in no order of memory, and each would wait for the caches several times. So what the next ones will touch
-// is fetched while the present one is handled: first the flow, one event later its links. (Inlined by force: the compiler
-// takes a call of a function that only fetches for useless.)
+// is fetched while the present one is handled: first the flow, then its slots, then its links. (Inlined by force: the
+// compiler takes a call of a function that only fetches for useless.)
 [[gnu::always_inline]] inline void FlowNetwork::fetch_flow(FlowIndex flow) {
     __builtin_prefetch(&progress_[flow]);
     solver_.prefetch(flow);
 }
+
 [[gnu::always_inline]] inline void FlowNetwork::fetch_ahead() {
     const std::span<const Event> starts = starts_.ahead();
-    if (starts.size() > 3) fetch_flow(static_cast<FlowIndex>(starts[3].id));
+    if (starts.size() > starts_seen_) {  // another lot was sorted
+        for (const Event& start : starts) fetch_flow(static_cast<FlowIndex>(start.id));
+    }
+    starts_seen_ = starts.size();
     if (starts.size() > 2) solver_.prefetch_slots(static_cast<FlowIndex>(starts[2].id));
     if (starts.size() > 1) solver_.prefetch_links(static_cast<FlowIndex>(starts[1].id));
     const CompletionHeap::Ahead ends = ends_.ahead();
@@ -154,7 +158,8 @@ std::int64_t FlowNetwork::end_of(const Progress& progress) const {
 
 double FlowNetwork::moved(FlowIndex flow) const {
     const Progress& progress = progress_[flow];
-    const double since = progress.stage == Stage::moving ? progress.rate * static_cast<double>(now_ - progress.since) : 0.0;
+    const auto elapsed = static_cast<double>(now_ - progress.since);
+    const double since = progress.stage == Stage::moving ? progress.rate * elapsed : 0.0;
     return progress.size - std::max(0.0, progress.left - since);
 }
 

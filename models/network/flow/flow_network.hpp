@@ -28,12 +28,10 @@ public:
     using FlowIndex = MaxMinSolver::FlowIndex;
     // What the owner of a flow wants to know again when it ends; the network does not look at it.
     struct Tag {
-        Tag(std::uint64_t token_, double wire_ratio_ = 1, std::uint32_t path_ = 0, bool is_counted_ = false)
-            : token(token_), wire_ratio(wire_ratio_), path(path_), is_counted(is_counted_) {}
-        std::uint64_t token;
-        double wire_ratio;
-        std::uint32_t path;
-        bool is_counted;
+        std::uint64_t token = 0;
+        double wire_ratio = 1;
+        std::uint32_t path = 0;
+        bool is_counted = false;
     };
     struct Ended {
         SimTime at;
@@ -97,6 +95,7 @@ private:
     CompletionHeap ends_;
     std::array<std::uint64_t, 5> upcoming_{};
     EventQueue starts_;  // flows that wait for their first byte
+    std::size_t starts_seen_ = 0;  // that fetch_ahead() saw sorted
     std::int64_t now_ = 0;
     std::int64_t solve_at_ = INT64_MAX;  // when the rates are due to be recomputed
     std::uint64_t events_ = 0;

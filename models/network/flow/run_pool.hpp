@@ -1,6 +1,6 @@
 // Storage for many short lists: runs in one array, in size classes of powers of two. Neither a new list nor a dropped
-// one touches the allocator once the array has grown, and a list is an index, not an address. A run begins on a boundary
-// of 128 bytes where its length allows: caches fetch lines in such pairs.
+// one touches the allocator once the array has grown, and a list is an index, not an address. The array begins on a
+// boundary of 128 bytes, so that no run of eight slots straddles two cache lines.
 #pragma once
 
 #include <array>
