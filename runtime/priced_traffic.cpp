@@ -72,7 +72,8 @@ private:
         request.size = volume.sent_per_member;
         request.steps = volume.steps;
         const TransferPaths::Prepared prepared = paths_.prepare(request);
-        paths_.ended(prepared.index, static_cast<double>(request.size.value), prepared.wire_ratio);
+        paths_.count(prepared.index, static_cast<double>(request.size.value), prepared.wire_ratio);
+        paths_.release(prepared.index);
     }
 
     const Workload& workload_;

@@ -13,6 +13,11 @@ namespace {
 constexpr std::size_t index_of(Part part) { return static_cast<std::size_t>(part); }
 constexpr std::size_t index_of(Direction direction) { return static_cast<std::size_t>(direction); }
 
+// Each rank has one route in each direction.
+constexpr std::uint64_t route_key(std::uint32_t sender, Direction direction) {
+    return (std::uint64_t{sender} << 1 | index_of(direction)) + 1;
+}
+
 // A receive names the neighbour; what the previous stage sent travels to_next, and that direction's inbox is read.
 constexpr Direction inbox_of(const Instruction& receive) {
     return receive.direction == Direction::to_previous ? Direction::to_next : Direction::to_previous;
@@ -53,6 +58,8 @@ TrainingRun::TrainingRun(const TrainingRunInputs& inputs, NetworkModel& network)
     for (std::uint32_t rank = 0; rank < n; ++rank) {
         ranks_[rank].stage = layout.coordinate(RankId{rank}).pipeline;
         ranks_[rank].speed = in_.variation.host_factor(hosts[rank]);
+        ranks_[rank].neighbour[index_of(Direction::to_next)] = layout.next_stage(RankId{rank}).value;
+        ranks_[rank].neighbour[index_of(Direction::to_previous)] = layout.previous_stage(RankId{rank}).value;
     }
     for (std::size_t family = 0; family < group_family_count; ++family) {
         for (const Program& program : in_.workload.programs) {
@@ -61,6 +68,34 @@ TrainingRun::TrainingRun(const TrainingRunInputs& inputs, NetworkModel& network)
         if (per_group_[family] == 0) continue;
         const std::uint32_t groups = layout.group_count(static_cast<GroupFamily>(family));
         collectives_[family].resize(std::size_t{groups} * per_group_[family]);
+    }
+}
+
+// Ranks are called up by their messages, in no order of memory. What the next ones will touch is fetched while the
+// present one runs: first the message, then its receiver, then what that will want to send. (Inlined by force: the
+// compiler takes a call of a function that only fetches for useless.)
+[[gnu::always_inline]] inline void TrainingRun::fetch_ahead() {
+    std::size_t ahead = 0;
+    for (const std::uint64_t token : network_.upcoming()) {
+        const std::size_t step = ahead++;
+        if (CollectiveToken::is(token)) continue;
+        const Message& message = messages_[static_cast<std::uint32_t>(token)];
+        if (step >= 2) {
+            __builtin_prefetch(&message);
+            continue;
+        }
+        const RankCursor& receiver = ranks_[message.receiver];
+        if (step == 1) {
+            __builtin_prefetch(&receiver);
+            network_.expect(route_key(message.receiver, message.direction));
+            __builtin_prefetch(&parts_[message.receiver]);
+            __builtin_prefetch(&parts_[message.receiver].back());
+        } else {
+            __builtin_prefetch(&ranks_[receiver.neighbour[index_of(message.direction)]]);
+            for (const std::uint32_t held : {receiver.outbox, receiver.inbox_head[0], receiver.inbox_head[1]}) {
+                if (held != no_index) __builtin_prefetch(&messages_[held]);
+            }
+        }
     }
 }
 
@@ -77,6 +112,7 @@ Timeline TrainingRun::run() {
         if (next == never) break;
         done.clear();
         network_.advance(next, done);
+        fetch_ahead();
         for (const Completion& completion : done) deliver(completion);
     }
     check_all_finished();
@@ -180,11 +216,10 @@ void TrainingRun::execute_work(std::span<const std::uint32_t> members, const Ins
 }
 
 void TrainingRun::send(std::uint32_t rank, const Instruction& instruction) {
-    const RankLayout& layout = in_.workload.layout;
-    const bool forward = instruction.direction == Direction::to_next;
-    const RankId peer = forward ? layout.next_stage(RankId{rank}) : layout.previous_stage(RankId{rank});
+    const std::size_t d = index_of(instruction.direction);
     RankCursor& sender = ranks_[rank];
-    RankCursor& receiver = ranks_[peer.value];
+    const std::uint32_t peer = sender.neighbour[d];
+    RankCursor& receiver = ranks_[peer];
     while (sender.outbox != no_index && messages_[sender.outbox].arrived <= sender.now) {
         const std::uint32_t done = sender.outbox;  // let go of sends that are through, so that the pool stays small
         sender.outbox = messages_[done].outbox_next;
@@ -195,9 +230,8 @@ void TrainingRun::send(std::uint32_t rank, const Instruction& instruction) {
     Message& message = messages_[index];
     message.posted = sender.now;
     message.sender = rank;
-    message.receiver = peer.value;
+    message.receiver = peer;
     message.direction = instruction.direction;
-    const std::size_t d = index_of(instruction.direction);
     if (receiver.inbox_tail[d] == no_index) {
         receiver.inbox_head[d] = index;
     } else {
@@ -240,7 +274,7 @@ void TrainingRun::start_message(std::uint32_t index, SimTime at) {
     TransferRequest request;
     request.gpus = gpus;
     request.size = on_wire(in_.workload.stage_message, in_.profile.network_efficiency);
-    request.group_key = (std::uint64_t{message.sender} << 1 | index_of(message.direction)) + 1;  // one route each
+    request.group_key = route_key(message.sender, message.direction);
     request.token = index;
     network_.start(at + in_.profile.message_latency, request);
 }
@@ -266,8 +300,9 @@ bool TrainingRun::flush(std::uint32_t rank) {
     RankCursor& cursor = ranks_[rank];
     const Instruction instruction;
     while (cursor.outbox != no_index) {
-        const Message& message = messages_[cursor.outbox];
+        Message& message = messages_[cursor.outbox];
         if (message.arrived == never) {
+            message.sender_waits = true;
             cursor.waiting = Waiting::own_send;
             return false;
         }
@@ -296,9 +331,8 @@ void TrainingRun::deliver(const Completion& completion) {
         receiver.waiting = Waiting::nothing;
         runnable_.push_back(message.receiver);
     }
-    RankCursor& sender = ranks_[message.sender];
-    if (sender.waiting == Waiting::own_send && sender.outbox == index) {
-        sender.waiting = Waiting::nothing;
+    if (message.sender_waits) {
+        ranks_[message.sender].waiting = Waiting::nothing;
         runnable_.push_back(message.sender);
     }
 }

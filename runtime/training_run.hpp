@@ -46,6 +46,7 @@ private:
         std::uint32_t arrived = 0;
     };
 
+    void fetch_ahead();
     void advance_rank(std::uint32_t rank);
     // Each returns whether the rank may go on.
     bool run_work(std::uint32_t rank, const Instruction& instruction);

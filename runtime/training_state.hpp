@@ -15,23 +15,26 @@ inline constexpr SimTime never{INT64_MAX};
 
 enum class Waiting : std::uint8_t { nothing, local_group, message, own_send, collective, finished };
 
-struct RankCursor {
+// Two cache lines; whatever a message touches is in the first.
+struct alignas(64) RankCursor {
     SimTime now;                     // everything before it is done on the compute stream
+    double speed = 1.0;              // lasting factor on compute time (host spread, slow host)
+    std::array<std::uint32_t, 2> inbox_head{no_index, no_index};  // by Direction of the message
+    std::array<std::uint32_t, 2> inbox_tail{no_index, no_index};
+    std::array<std::uint32_t, 2> neighbour{};  // rank that a message of this Direction goes to
+    std::uint32_t outbox = no_index;               // oldest own send not yet flushed
+    std::uint32_t outbox_tail = no_index;
     std::uint32_t next = 0;          // instruction
     std::uint32_t stage = 0;         // program
     std::uint32_t local_group = 0;
-    std::uint32_t waiter = no_index;               // next rank that waits for the same collective
-    std::array<std::uint32_t, 2> inbox_head{no_index, no_index};  // by Direction of the message
-    std::array<std::uint32_t, 2> inbox_tail{no_index, no_index};
-    std::array<SimTime, 2> offered{never, never};                 // receive posted for a message that is not there yet
-    std::uint32_t outbox = no_index;               // oldest own send not yet flushed
-    std::uint32_t outbox_tail = no_index;
-    std::array<std::uint16_t, group_family_count> posted{};  // group collectives posted so far
     Waiting waiting = Waiting::nothing;
-    double speed = 1.0;              // lasting factor on compute time (host spread, slow host)
+
+    std::uint32_t waiter = no_index;               // next rank that waits for the same collective
+    std::array<SimTime, 2> offered{never, never};                 // receive posted for a message that is not there yet
+    std::array<std::uint16_t, group_family_count> posted{};  // group collectives posted so far
 };
 
-struct Message {
+struct alignas(64) Message {
     SimTime posted = never;          // by the sender
     SimTime sent = never;            // begins to move; later than posted when the receiver was not ready
     SimTime arrived = never;
@@ -40,6 +43,7 @@ struct Message {
     std::uint32_t sender = no_index;
     std::uint32_t receiver = no_index;
     Direction direction = Direction::to_next;
+    bool sender_waits = false;       // it flushes its sends, and this one is the oldest
     std::uint8_t holders = 2;        // receiver and sender both let go before the slot is used again
 };
 

@@ -51,6 +51,11 @@ public:
     // Earliest time at which something happens inside the model; SimTime{INT64_MAX} when nothing is active.
     virtual SimTime next_event_time() = 0;
     virtual void advance(SimTime to, std::vector<Completion>& done) = 0;
+    // Hints, for fetching ahead of time what will be touched: tokens of a few transfers that may complete next, the
+    // first two in order, valid until the next call; and the other way round, a transfer with this group_key may start
+    // soon.
+    virtual std::span<const std::uint64_t> upcoming() { return {}; }
+    virtual void expect(std::uint64_t /*group_key*/) {}
     virtual const LinkTraffic& traffic() const = 0;
     virtual std::uint64_t events() const = 0;  // rate changes, starts and completions so far
 };

@@ -49,10 +49,10 @@ TransferPaths::Prepared TransferPaths::prepare(const TransferRequest& request) {
     const PathIndex index = find_shape(request);
     const Shape& shape = shapes_[index];
     const double ratio = wire_ratio(request);
-    const std::span<const WeightedLink> binding(links_.at(shape.first), shape.binding);
+    const std::span<const WeightedLink> binding(links(shape), shape.binding);
     const double cap = std::min(shape.framed_rate / ratio, shape.plain_rate);
-    Prepared prepared{
-        index, {binding, ratio, cap}, shape.hop_latency * static_cast<std::int64_t>(request.steps), ratio};
+    Prepared prepared{index, {binding, ratio, cap}, shape.hop_latency * static_cast<std::int64_t>(request.steps), ratio,
+                      shape.is_kept};
     if (shape.framed == 0) {
         prepared.binding.scale = 1.0;
     } else if (shape.framed < shape.binding) {
@@ -61,6 +61,15 @@ TransferPaths::Prepared TransferPaths::prepare(const TransferRequest& request) {
         prepared.binding = {mixed_, 1.0, cap};
     }
     return prepared;
+}
+
+void TransferPaths::expect(std::uint64_t group_key) const {
+    const std::uint32_t index = known_.find_small(group_key);
+    if (index >= shapes_.size()) return;
+    const Shape& shape = shapes_[index];
+    __builtin_prefetch(&shape);
+    __builtin_prefetch(&shape.near.front());
+    __builtin_prefetch(&shape.near.back());
 }
 
 double TransferPaths::wire_ratio(const TransferRequest& request) const {
@@ -80,7 +89,7 @@ TransferPaths::PathIndex TransferPaths::find_shape(const TransferRequest& reques
         const auto fresh = static_cast<PathIndex>(shapes_.size());
         index = known_.find_or_add(request.group_key, fresh);
         if (index != fresh) return index;
-        shapes_.emplace_back().is_shared = true;
+        shapes_.emplace_back().is_kept = true;
     }
     collect(request, shapes_[index]);
     store(shapes_[index]);
@@ -156,42 +165,43 @@ void TransferPaths::merge_collected() {
 
 void TransferPaths::store(Shape& shape) {
     shape.all = static_cast<std::uint32_t>(collected_.size());
-    shape.first = links_.take(shape.all);
+    if (shape.all > near_max) shape.first = pool_.take(shape.all);
+    WeightedLink* const out = shape.all > near_max ? pool_.at(shape.first) : shape.near.data();
     shape.framed_rate = shape.plain_rate = std::numeric_limits<double>::infinity();
-    std::uint32_t next = shape.first;
+    std::uint32_t next = 0;
     for (const WeightedLink& use : collected_) {
         if (!is_ethernet(cluster_->link(use.link).tier)) continue;
-        links_[next++] = use;
+        out[next++] = use;
         shape.framed_rate = std::min(shape.framed_rate, capacities_[use.link.value] / use.weight);
     }
-    shape.framed = next - shape.first;
+    shape.framed = next;
     for (const WeightedLink& use : collected_) {
         if (is_ethernet(cluster_->link(use.link).tier) || follows_[use.link.value]) continue;
-        links_[next++] = use;
+        out[next++] = use;
         shape.plain_rate = std::min(shape.plain_rate, capacities_[use.link.value] / use.weight);
     }
-    shape.binding = next - shape.first;
+    shape.binding = next;
     for (const WeightedLink& use : collected_) {
-        if (follows_[use.link.value]) links_[next++] = use;
+        if (follows_[use.link.value]) out[next++] = use;
     }
 }
 
-void TransferPaths::ended(PathIndex index, double payload, double wire_ratio) {
+void TransferPaths::count(PathIndex index, double payload, double wire_ratio) {
     Shape& shape = shapes_[index];
-    if (shape.is_shared) {
-        shape.payload += payload;
-        shape.wire += payload * wire_ratio;
-        return;
-    }
-    add_carried(index, payload, wire_ratio, carried_alone_);
-    links_.give_back(shape.first, shape.all);
+    if (!shape.is_kept) return add_carried(index, payload, wire_ratio, carried_alone_);
+    shape.payload += payload;
+    shape.wire += payload * wire_ratio;
+}
+
+void TransferPaths::release(PathIndex index) {
+    if (shapes_[index].all > near_max) pool_.give_back(shapes_[index].first, shapes_[index].all);
     free_shapes_.push_back(index);
 }
 
 void TransferPaths::add_carried(PathIndex index, double payload, double wire_ratio, std::vector<double>& bytes) const {
     const Shape& shape = shapes_[index];
     for (std::uint32_t i = 0; i < shape.all; ++i) {
-        const WeightedLink& use = links_[shape.first + i];
+        const WeightedLink& use = links(shape)[i];
         bytes[use.link.value] += use.weight * payload * (i < shape.framed ? wire_ratio : 1.0);
     }
 }
@@ -200,7 +210,7 @@ std::vector<double> TransferPaths::carried() const {
     std::vector<double> bytes = carried_alone_;
     for (PathIndex index = 0; index < shapes_.size(); ++index) {
         const Shape& shape = shapes_[index];
-        if (shape.is_shared && shape.payload > 0) add_carried(index, shape.payload, shape.wire / shape.payload, bytes);
+        if (shape.is_kept && shape.payload > 0) add_carried(index, shape.payload, shape.wire / shape.payload, bytes);
     }
     return bytes;
 }

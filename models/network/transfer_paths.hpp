@@ -12,6 +12,7 @@
 // link too, with framing. It is left out of `binding` and kept for the traffic figures.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -31,10 +32,11 @@ public:
     using PathIndex = std::uint32_t;
 
     struct Prepared {
-        PathIndex index;      // to be handed to ended() when the transfer is over
+        PathIndex index;
         FlowPath binding;     // links that can limit it; valid until the next prepare()
         SimDuration latency;  // of the slowest hop, `steps` times
         double wire_ratio;    // wire bytes per payload byte on Ethernet links
+        bool is_kept;         // has a group_key; else release() it when the transfer is over and counted
     };
 
     // Both must outlive the paths.
@@ -42,26 +44,31 @@ public:
 
     // Routes are found once per group_key. InvariantBroken when a pattern has too few members or a negative size.
     Prepared prepare(const TransferRequest& request);
-    void ended(PathIndex index, double payload, double wire_ratio);  // the transfer has moved `payload` bytes
+    void expect(std::uint64_t group_key) const;  // as NetworkModel::expect()
+    void count(PathIndex index, double payload, double wire_ratio);  // traffic for carried()
+    void release(PathIndex index);
 
     const std::vector<double>& capacities() const { return capacities_; }  // bytes per second, per LinkId
-    // Bytes per link of all ended transfers.
+    // Bytes per link of all that was counted.
     std::vector<double> carried() const;
-    // Adds what a transfer that is under way has moved.
+    // Adds `payload` bytes of one transfer.
     void add_carried(PathIndex index, double payload, double wire_ratio, std::vector<double>& bytes) const;
 
 private:
-    struct Shape {  // links [first, first + all): framed ones, then other binding ones, then the rest
-        std::uint32_t first = 0;
+    static constexpr std::uint32_t near_max = 8;
+    // Links: framed ones, then other binding ones, then the rest; few of them lie in `near`, many in the pool.
+    struct alignas(64) Shape {
+        std::uint32_t first = 0;  // in the pool
         std::uint32_t framed = 0;
         std::uint32_t binding = 0;
         std::uint32_t all = 0;
         SimDuration hop_latency;  // of the slowest hop
         double framed_rate = 0;   // min over the framed links of capacity / weight
         double plain_rate = 0;    // over the other binding ones
-        double payload = 0;       // moved by ended transfers
+        double payload = 0;       // counted
         double wire = 0;          // payload x wire ratio
-        bool is_shared = false;   // has a group_key
+        bool is_kept = false;     // has a group_key
+        std::array<WeightedLink, near_max> near{};
     };
 
     std::vector<bool> followers() const;
@@ -71,6 +78,9 @@ private:
     void add_hop(GpuId source, GpuId destination, double weight, Shape& shape);
     void merge_collected();
     void store(Shape& shape);
+    const WeightedLink* links(const Shape& shape) const {
+        return shape.all <= near_max ? shape.near.data() : pool_.at(shape.first);
+    }
     double wire_ratio(const TransferRequest& request) const;
 
     const Cluster* cluster_;
@@ -82,10 +92,10 @@ private:
     KeyTable known_;             // group_key -> shape
     std::vector<Shape> shapes_;
     std::vector<PathIndex> free_shapes_;
-    RunPool<WeightedLink> links_;
+    RunPool<WeightedLink> pool_;           // links of long paths
     std::vector<WeightedLink> collected_;  // scratch
     std::vector<WeightedLink> mixed_;      // scratch: the binding links of a transfer that has framed and plain ones
-    std::vector<double> carried_alone_;    // by ended transfers without a group_key
+    std::vector<double> carried_alone_;    // by transfers without a group_key
 };
 
 }  // namespace rehearse

@@ -14,6 +14,7 @@
 
 #include <array>
 #include <bit>
+#include <span>
 #include <vector>
 
 #include "sim/engine/chunk_pool.hpp"
@@ -49,6 +50,10 @@ public:
         const Event least = late_.peek();
         return head_ < front_.size() && front_[head_] < least ? front_[head_] : least;
     }
+
+    // The next events in order, as far as they are sorted by now; ones that were pushed late may be missing. A hint for
+    // who wants to fetch what they refer to ahead of time.
+    std::span<const Event> ahead() const { return std::span(front_).subspan(head_); }
 
     std::size_t size() const { return size_; }
     bool empty() const { return size_ == 0; }

@@ -88,7 +88,7 @@ inline void start_flows(FlowNetwork& network, const FatTree& tree, const std::ve
     for (std::size_t f = 0; f < flows.size(); ++f) {
         tree.path(flows[f].source, flows[f].destination, path);
         const SimDuration latency = link_latency * static_cast<std::int64_t>(path.size());
-        network.start(SimTime{0} + latency, flows[f].bytes, {path}, f);
+        network.start(SimTime{0} + latency, flows[f].bytes, {path}, {f});
     }
 }
 

@@ -182,7 +182,7 @@ TEST(FlowNetwork, RatesFitTheLinksAtAllTimes) {
     std::vector<bool> open(flows.size(), true);
     for (std::size_t f = 0; f < flows.size(); ++f) {
         tree.path(flows[f].source, flows[f].destination, paths[f]);
-        index[f] = network.start(SimTime{static_cast<std::int64_t>(f) * 1'000'000}, flows[f].bytes, {paths[f]}, f);
+        index[f] = network.start(SimTime{static_cast<std::int64_t>(f) * 1'000'000}, flows[f].bytes, {paths[f]}, {f});
     }
     std::vector<FlowNetwork::Ended> done;
     for (SimTime t = network.next_event_time(); t.value != INT64_MAX; t = network.next_event_time()) {

@@ -49,6 +49,24 @@ TEST(MaxMin, WeightIsConsumptionPerUnitOfRate) {
     EXPECT_DOUBLE_EQ(rates[2], 1.5);
 }
 
+// Three links of 10 in a row, crossed by f and g: whichever of them is looked at limits both, one suffices. With h on
+// the last link alone that one is the bottleneck, 10 / 3 each, until h leaves.
+TEST(MaxMin, OneLinkInARowIsWatched) {
+    const std::vector<double> capacities{10, 10, 10};
+    MaxMinSolver solver(capacities);
+    for (int i = 0; i < 2; ++i) solver.join(solver.create({path({0, 1, 2})}));
+    solver.resolve();
+    EXPECT_EQ(solver.links_visited(), 1U);
+    EXPECT_DOUBLE_EQ(solver.rate(0), 5);
+    const std::uint32_t h = solver.create({path({2})});
+    solver.join(h);
+    solver.resolve();
+    for (std::uint32_t f = 0; f < 3; ++f) EXPECT_DOUBLE_EQ(solver.rate(f), 10.0 / 3) << f;
+    solver.leave(h);
+    solver.resolve();
+    for (std::uint32_t f = 0; f < 2; ++f) EXPECT_DOUBLE_EQ(solver.rate(f), 5) << f;
+}
+
 struct Case {
     const char* name;
     std::uint32_t links;
@@ -58,6 +76,7 @@ struct Case {
     double capped;        // fraction of flows with a cap of their own
     std::uint32_t batch;  // changes between two solves, at most
     std::uint32_t flows;  // aimed at
+    bool tree = false;    // paths lead from some link l over l / 2, l / 4, ... upwards: many links cover others
 };
 
 class MaxMinProperty : public ::testing::TestWithParam<std::tuple<Case, int>> {};
@@ -104,7 +123,11 @@ private:
     void add() {
         ReferenceFlow flow;
         std::set<std::uint32_t> used;
-        for (std::uint32_t h = 0, n = 1 + below(setting_.hops_max); h < n; ++h) used.insert(below(setting_.links));
+        std::uint32_t link_next = below(setting_.links);
+        for (std::uint32_t h = 0, n = 1 + below(setting_.hops_max); h < n; ++h) {
+            used.insert(link_next);
+            link_next = setting_.tree ? link_next / 2 : below(setting_.links);
+        }
         for (const std::uint32_t link : used) {
             const double weight = setting_.equal_capacities ? 0.5 * (1 + below(3)) : 0.05 + 2 * next();
             flow.links.push_back({LinkId{link}, setting_.weights ? weight : 1.0});
@@ -144,7 +167,9 @@ INSTANTIATE_TEST_SUITE_P(Random, MaxMinProperty,
                                                               Case{"batches", 30, 6, false, false, 0.1, 20, 60},
                                                               Case{"sparse", 60, 3, false, false, 0.1, 1, 60},
                                                               Case{"long", 60, 30, false, true, 0.1, 2, 40},
-                                                              Case{"crowded", 6, 2, true, false, 0.1, 2, 100}),
+                                                              Case{"crowded", 6, 2, true, false, 0.1, 2, 100},
+                                                              Case{"tree", 40, 6, false, false, 0.1, 2, 30, true},
+                                                              Case{"tied tree", 40, 6, true, true, 0.1, 3, 30, true}),
                                             ::testing::Range(1, 13)));
 
 }  // namespace

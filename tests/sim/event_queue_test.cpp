@@ -150,6 +150,19 @@ TEST(RadixHeap, RefusesThePast) {
 }
 
 // The ladder has no such limit: with pushes from anywhere in time it still returns the least pending event.
+// What ahead() shows is what pop() gives, as long as nothing is pushed.
+TEST(LadderQueue, ShowsWhatComesNext) {
+    LadderQueue queue;
+    for (std::uint64_t id = 0; id < 50; ++id) queue.push(SimTime{static_cast<std::int64_t>(id * 37 % 50)}, id);
+    EXPECT_TRUE(queue.ahead().empty());  // nothing is sorted yet
+    for (std::int64_t time = 0; time < 50; ++time) {
+        EXPECT_EQ(queue.peek().time, SimTime{time});
+        ASSERT_FALSE(queue.ahead().empty());
+        const Event shown = queue.ahead().front();
+        EXPECT_EQ(queue.pop(), shown);
+    }
+}
+
 TEST(LadderQueue, TakesPushesFromAnyTime) {
     const Stream stream(5, "event_queue_test");
     LadderQueue queue;

@@ -4,6 +4,8 @@
 // comes up (postpone_top): most flows change their rate several times before they end, and only the top must be right.
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <cstdint>
 #include <utility>
 #include <vector>
@@ -19,6 +21,27 @@ public:
 
     bool empty() const { return heap_.empty(); }
     const Entry& top() const { return heap_.front(); }
+    // The flows that come up soon: the first two in order, the other children of the top, those of the second; from
+    // these come all that rise when the top leaves.
+    struct Ahead {
+        std::array<std::uint32_t, 9> flows;
+        std::size_t near;   // of them, the top and its children
+        std::size_t count;
+    };
+    Ahead ahead() const {
+        Ahead ahead{{}, std::min(heap_.size(), std::size_t{5}), 0};
+        std::size_t second = 1;
+        for (std::size_t place = 0; place < ahead.near; ++place) {
+            ahead.flows[place] = heap_[place].flow;
+            if (place > 1 && before(heap_[place], heap_[second])) second = place;
+        }
+        if (ahead.near > 2) std::swap(ahead.flows[1], ahead.flows[second]);
+        ahead.count = ahead.near;
+        for (std::size_t place = 4 * second + 1; place < std::min(heap_.size(), 4 * second + 5); ++place) {
+            ahead.flows[ahead.count++] = heap_[place].flow;
+        }
+        return ahead;
+    }
 
     // The flow is due at `at` or later; at first call it enters.
     void advance_to(std::uint32_t flow, std::int64_t at) {

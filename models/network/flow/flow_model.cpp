@@ -8,29 +8,31 @@ FlowModel::FlowModel(const Cluster& cluster, const Router& router, const Network
 FlowId FlowModel::start(SimTime at, const TransferRequest& request) {
     const TransferPaths::Prepared prepared = paths_.prepare(request);
     const auto size = static_cast<double>(request.size.value);
-    const FlowNetwork::FlowIndex flow = network_.start(at + prepared.latency, size, prepared.binding, request.token);
-    if (flow >= transfers_.size()) transfers_.resize(flow + 1);
-    transfers_[flow] = {size, prepared.wire_ratio, prepared.index, true};
-    return FlowId{flow};
+    if (prepared.is_kept) paths_.count(prepared.index, size, prepared.wire_ratio);
+    return FlowId{network_.start(at + prepared.latency, size, prepared.binding,
+                                 {request.token, prepared.wire_ratio, prepared.index, prepared.is_kept})};
 }
 
 void FlowModel::advance(SimTime to, std::vector<Completion>& done) {
     ended_.clear();
     network_.advance(to, ended_);
     for (const FlowNetwork::Ended& end : ended_) {
-        Transfer& transfer = transfers_[end.flow];
-        paths_.ended(transfer.path, transfer.size, transfer.wire_ratio);
-        transfer.is_open = false;
+        const FlowNetwork::Tag tag = network_.tag(end.flow);
+        if (!tag.is_counted) {
+            paths_.count(tag.path, network_.size(end.flow), tag.wire_ratio);
+            paths_.release(tag.path);
+        }
         done.push_back({end.at, FlowId{end.flow}, end.token});
     }
 }
 
 const LinkTraffic& FlowModel::traffic() const {
     traffic_.bytes = paths_.carried();
-    for (FlowNetwork::FlowIndex flow = 0; flow < transfers_.size(); ++flow) {
-        const Transfer& transfer = transfers_[flow];
-        if (!transfer.is_open) continue;
-        paths_.add_carried(transfer.path, network_.moved(flow), transfer.wire_ratio, traffic_.bytes);
+    for (FlowNetwork::FlowIndex flow = 0; flow < network_.flow_count(); ++flow) {
+        if (!network_.is_open(flow)) continue;
+        const FlowNetwork::Tag tag = network_.tag(flow);
+        const double counted = tag.is_counted ? network_.size(flow) : 0.0;
+        paths_.add_carried(tag.path, network_.moved(flow) - counted, tag.wire_ratio, traffic_.bytes);
     }
     traffic_.busy_seconds.resize(traffic_.bytes.size());
     // Utilisation is bytes per second over capacity, so its time integral is bytes over capacity.

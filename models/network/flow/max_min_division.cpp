@@ -15,14 +15,6 @@ double only_if(bool condition, double value) {
 
 }  // namespace
 
-double MaxMinSolver::share(std::uint32_t index) const {
-    const Division& division = divisions_[index];
-    if (division.growing == 0) return infinity;
-    return std::max(present_, (network_.link(index).capacity - division.fixed) / division.weight);
-}
-
-double MaxMinSolver::due(std::uint32_t index) const { return std::min(network_.link(index).level, share(index)); }
-
 MaxMinSolver::Count MaxMinSolver::doubt(std::uint32_t index) {
     ++links_visited_;
     network_.link(index).sweep = sweep_;

@@ -5,11 +5,6 @@
 #include "sim/base/checks.hpp"
 
 namespace rehearse {
-namespace {
-
-constexpr double demand_slack = 1e-10;  // relative: sums of caps this close to the capacity fit into it
-
-}  // namespace
 
 MaxMinSolver::MaxMinSolver(std::span<const double> capacities)
     : network_(capacities), divisions_(capacities.size()), queue_(capacities.size()) {}
@@ -77,6 +72,7 @@ void MaxMinSolver::leave(FlowIndex index) {
         link.demand -= weight * flow.cap;
         network_.remove(s);
         if (link.count == 0) link.demand = 0;  // no rounding is left behind
+        if (link.is_covered && !is_overbooked(link)) drop_from_play(link_index);
         if (!was_in_play) continue;
         Division& division = divisions_[link_index];
         if (flow.limit == link_index) {
@@ -86,7 +82,7 @@ void MaxMinSolver::leave(FlowIndex index) {
             division.fixed -= weight * flow.rate;
         }
         if (link.level < infinity) relieved_.push_back(link_index);
-        if (!in_play(link)) division.credit = 0;
+        if (!in_play(link)) drop_from_play(link_index);
     }
     flow.rate = 0;
 }
@@ -94,10 +90,6 @@ void MaxMinSolver::leave(FlowIndex index) {
 void MaxMinSolver::destroy(FlowIndex index) {
     network_.give_back_slots(flows_[index].first, flows_[index].count);
     free_flows_.push_back(index);
-}
-
-bool MaxMinSolver::in_play(const LinkState& link) const {
-    return link.demand > link.capacity * (1 + demand_slack) || link.level < infinity;
 }
 
 void MaxMinSolver::begin_sweep() {
@@ -116,6 +108,7 @@ void MaxMinSolver::begin_sweep() {
 
 void MaxMinSolver::seed() {
     std::size_t coupled = 0;
+    for (const FlowIndex index : joined_) update_covers(index);
     for (const FlowIndex index : joined_) {
         FlowState& flow = flows_[index];
         bool is_coupled = false;

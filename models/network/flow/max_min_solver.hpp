@@ -20,6 +20,7 @@
 // Cost of one resolve(): O(m log m) in the memberships m of the visited links. No allocation once warm.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <span>
@@ -58,6 +59,11 @@ public:
     double rate(FlowIndex flow) const { return flows_[flow].rate; }
     double cap(FlowIndex flow) const { return flows_[flow].cap; }
 
+    // For flows that join or leave soon: first itself, then what it points to, then its links.
+    void prefetch(FlowIndex flow) const { __builtin_prefetch(&flows_[flow]); }
+    void prefetch_slots(FlowIndex flow) const { network_.prefetch_slot(flows_[flow].first); }
+    void prefetch_links(FlowIndex flow) const { network_.prefetch_links(flows_[flow].first, flows_[flow].count); }
+
     std::size_t link_count() const { return network_.link_count(); }
     std::uint64_t links_visited() const { return links_visited_; }
 
@@ -65,8 +71,9 @@ private:
     static constexpr double infinity = std::numeric_limits<double>::infinity();
     static constexpr std::uint32_t no_link = UINT32_MAX;
     static constexpr double tie = 1e-11;  // relative: levels this close are one level
+    static constexpr double demand_slack = 1e-10;  // relative: sums of caps this close to the capacity fit into it
 
-    struct FlowState {
+    struct alignas(64) FlowState {
         double rate = 0;
         double cap = 0;
         double weight = 0;        // on every link; negative: weights_[slot] on each
@@ -87,6 +94,7 @@ private:
         std::uint16_t credit = 0;  // times that it may be used before rounding errors call for a new count; 0 when
                                    // the link is not in play
         bool settled = false;
+        std::uint32_t cover = no_link;  // the link that covers it, see update_covers(); itself: none does
     };
     struct Rate {
         double rate;
@@ -96,11 +104,25 @@ private:
     double weight_of(const FlowState& flow, std::uint32_t slot) const {
         return flow.weight >= 0 ? flow.weight : weights_[slot];
     }
-    bool in_play(const LinkState& link) const;
+    // Its flows could ask for more than it has.
+    static bool is_overbooked(const LinkState& link) { return link.demand > link.capacity * (1 + demand_slack); }
+    static bool in_play(const LinkState& link) {
+        return link.level < infinity || (is_overbooked(link) && !link.is_covered);
+    }
     bool is_growing(const FlowState& flow) const { return flow.sweep == growing_stamp_; }
     bool is_clean(const FlowState& flow) const { return flow.sweep < growing_stamp_; }
-    double share(std::uint32_t link) const;
-    double due(std::uint32_t link) const;
+    double share(std::uint32_t link) const {
+        const Division& division = divisions_[link];
+        if (division.growing == 0) return infinity;
+        return std::max(present_, (network_.link(link).capacity - division.fixed) / division.weight);
+    }
+    double due(std::uint32_t link) const { return std::min(network_.link(link).level, share(link)); }
+
+    void update_covers(FlowIndex joined);
+    void find_cover(std::uint32_t link);
+    bool covers(std::uint32_t cover, std::uint32_t link) const;
+    bool leans(const FlowState& flow, std::uint32_t slot, std::uint32_t on) const;
+    void drop_from_play(std::uint32_t link);
 
     void begin_sweep();
     void seed();
@@ -110,7 +132,11 @@ private:
     void take_faster(std::uint32_t link);
     void watch_cap(FlowIndex flow);
     void stop_capped();
-    void queue_link(std::uint32_t link, double key);
+    void queue_link(std::uint32_t link, double key) {
+        if (key >= divisions_[link].queued) return;  // an earlier entry looks again
+        divisions_[link].queued = key;
+        queue_.lower({key, link});
+    }
     void on_top();
     void release(std::uint32_t link);
     void rest(std::uint32_t link);

@@ -30,12 +30,6 @@ void MaxMinSolver::stop_capped() {
     growing_.resize(kept);
 }
 
-void MaxMinSolver::queue_link(std::uint32_t index, double key) {
-    if (key >= divisions_[index].queued) return;  // an earlier entry looks again
-    divisions_[index].queued = key;
-    queue_.lower({key, index});
-}
-
 void MaxMinSolver::on_top() {
     const auto [key, index] = queue_.top();
     Division& division = divisions_[index];
@@ -96,7 +90,7 @@ void MaxMinSolver::rest(std::uint32_t index) {
     link.level = infinity;
     division.taken_min = infinity;
     if (!in_play(link)) {
-        division.credit = 0;
+        drop_from_play(index);
     } else if (division.fixed >= link.capacity * (1 - tie)) {
         link.level = division.kept_max;
     }

@@ -27,13 +27,17 @@ struct Slot {
 struct alignas(64) LinkState {
     static constexpr std::uint32_t inline_members = 3;
 
+    bool is_long() const { return run_log2 > 0; }
+    std::uint32_t run_length() const { return std::uint32_t{1} << run_log2; }
+
     double capacity = 0;                                     // bytes per second
     double demand = 0;                                       // sum of weight x cap over the members
     double level = std::numeric_limits<double>::infinity();  // rate of the flows that this link limits
     std::uint32_t count = 0;
-    std::uint32_t run = 0;         // first pool index of a long list
-    std::uint32_t run_length = 0;  // 0: the list is short
-    std::uint32_t sweep = 0;       // number of the last sweep that looked at this link
+    std::uint32_t run = 0;    // first pool index of a long list
+    std::uint32_t sweep = 0;  // number of the last sweep that looked at this link
+    std::uint8_t run_log2 = 0;  // of the length of a long list's run; 0: the list is short
+    bool is_covered = false;    // another link is full before this one
     Member first[inline_members] = {};
 };
 static_assert(sizeof(LinkState) == 64);
@@ -47,7 +51,7 @@ public:
     std::vector<LinkState>& links() { return links_; }
     std::size_t link_count() const { return links_.size(); }
     std::span<const Member> members(const LinkState& link) const {
-        return {link.run_length == 0 ? link.first : pool_.at(link.run), link.count};
+        return {link.is_long() ? pool_.at(link.run) : link.first, link.count};
     }
 
     // Slots of a flow: [first, first + count), to be filled by the caller.
@@ -68,7 +72,7 @@ public:
     void remove(std::uint32_t slot);
 
 private:
-    Member* list(LinkState& link) { return link.run_length == 0 ? link.first : pool_.at(link.run); }
+    Member* list(LinkState& link) { return link.is_long() ? pool_.at(link.run) : link.first; }
     void lengthen(LinkState& link);
     void shorten(LinkState& link);
 

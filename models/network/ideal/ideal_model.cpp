@@ -8,7 +8,8 @@ IdealModel::IdealModel(const Cluster& cluster, const Router& router, const Netwo
 FlowId IdealModel::start(SimTime at, const TransferRequest& request) {
     const TransferPaths::Prepared prepared = paths_.prepare(request);
     const auto bytes = static_cast<double>(request.size.value);
-    paths_.ended(prepared.index, bytes, prepared.wire_ratio);
+    paths_.count(prepared.index, bytes, prepared.wire_ratio);
+    if (!prepared.is_kept) paths_.release(prepared.index);
     FlowId flow{next_flow_};
     if (free_.empty()) {
         ++next_flow_;

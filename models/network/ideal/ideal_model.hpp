@@ -21,6 +21,7 @@ public:
     FlowId start(SimTime at, const TransferRequest& request) override;
     SimTime next_event_time() override;
     void advance(SimTime to, std::vector<Completion>& done) override;
+    void expect(std::uint64_t group_key) override { paths_.expect(group_key); }
     // A transfer is counted when it starts (the flow model counts what has moved so far).
     const LinkTraffic& traffic() const override;
     std::uint64_t events() const override { return events_; }
