@@ -36,10 +36,9 @@ double error_in_bands(const FitRow& row, double step_s) {
 
 class MegascaleRows {
 public:
-    explicit MegascaleRows(const std::vector<std::string>& left_out) {
+    MegascaleRows() {
         for (PublishedRow& row : read_published(data_path("tests/validation/megascale.yaml").string()).rows) {
-            const bool is_out = std::find(left_out.begin(), left_out.end(), row.scenario) != left_out.end();
-            if (row.use != PublishedUse::fit || is_out) continue;
+            if (row.use != PublishedUse::fit) continue;
             const std::string path = data_path("scenarios/library/" + row.scenario + ".yaml").string();
             rows_.push_back({row, Predictor(validate(read_scenario(path)))});
         }
@@ -66,6 +65,20 @@ public:
         return residuals;
     }
 
+    std::vector<std::size_t> residuals_of(const std::string& scenario) const {
+        std::vector<std::size_t> positions;
+        std::size_t gain = rows_.size();
+        for (std::size_t i = 0; i < rows_.size(); ++i) {
+            if (rows_[i].published.scenario == scenario) positions.push_back(i);
+            if (i == 0 || !is_ablation(i) || !is_ablation(i - 1)) continue;
+            const bool takes_part =
+                rows_[i].published.scenario == scenario || rows_[i - 1].published.scenario == scenario;
+            if (takes_part) positions.push_back(gain);
+            ++gain;
+        }
+        return positions;
+    }
+
 private:
     bool is_ablation(std::size_t i) const { return rows_[i].published.scenario.starts_with("megascale_ablation_"); }
     std::vector<FitRow> rows_;
@@ -73,8 +86,8 @@ private:
 
 }  // namespace
 
-Calibration megascale_calibration(const std::vector<std::string>& left_out) {
-    const auto rows = std::make_shared<MegascaleRows>(left_out);
+Calibration megascale_calibration() {
+    const auto rows = std::make_shared<MegascaleRows>();
     Calibration calibration;
     calibration.profile = "megascale-ampere";
     calibration.data = "MegaScale (NSDI'24), rows marked fit of tables 2 and 3";
@@ -95,6 +108,7 @@ Calibration megascale_calibration(const std::vector<std::string>& left_out) {
     calibration.derivatives = [rows](const DeviceProfile& profile) {
         return rows->residuals(profile, {1, 2}, Fidelity::ideal);
     };
+    calibration.residuals_of = [rows](const std::string& scenario) { return rows->residuals_of(scenario); };
     return calibration;
 }
 

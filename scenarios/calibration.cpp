@@ -52,6 +52,30 @@ void note(DeviceProfile& profile, const std::string& key, const std::string& sou
 
 }  // namespace
 
+std::vector<DeviceProfile> profiles_without(const Calibration& calibration, const DeviceProfile& fitted,
+                                            const std::vector<std::vector<std::string>>& left_out) {
+    std::vector<FitParameter> parameters = calibration.parameters;
+    for (FitParameter& parameter : parameters) parameter.start = current(fitted, parameter.key);
+    const auto with = [&](const auto& function) {
+        return [&](const std::vector<double>& values) {
+            DeviceProfile profile = fitted;
+            apply(profile, calibration.parameters, values);
+            return function(profile);
+        };
+    };
+    const LinearisedFit fit(parameters, with(calibration.residuals), with(calibration.derivatives),
+                            calibration.options);
+    std::vector<DeviceProfile> profiles;
+    for (const std::vector<std::string>& scenarios : left_out) {
+        std::vector<std::size_t> rows;
+        for (const std::string& scenario : scenarios) {
+            for (const std::size_t row : calibration.residuals_of(scenario)) rows.push_back(row);
+        }
+        apply(profiles.emplace_back(fitted), calibration.parameters, fit.values_without(rows));
+    }
+    return profiles;
+}
+
 CalibrationResult run_calibration(const Calibration& calibration, DeviceProfile start) {
     const auto with = [&](const auto& function) {
         return [&, start](const std::vector<double>& values) {

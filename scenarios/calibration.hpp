@@ -23,6 +23,8 @@ struct Calibration {
     FitOptions options;
     std::function<std::vector<double>(const DeviceProfile&)> residuals;   // full simulation
     std::function<std::vector<double>(const DeviceProfile&)> derivatives; // cheaper, same rows
+    // Positions of the residuals that a scenario's row has a part in; empty when the calibration has no named rows.
+    std::function<std::vector<std::size_t>(const std::string& scenario)> residuals_of;
 };
 
 struct CalibrationResult {
@@ -33,8 +35,13 @@ struct CalibrationResult {
 // Fits from the values of `start` and returns the profile with the fitted numbers and their notes.
 CalibrationResult run_calibration(const Calibration& calibration, DeviceProfile start);
 
+// For each list of rows: the profile that the calibration would have given without them, from the profile that it gave
+// (see LinearisedFit).
+std::vector<DeviceProfile> profiles_without(const Calibration& calibration, const DeviceProfile& fitted,
+                                            const std::vector<std::vector<std::string>>& left_out);
+
 // The published rows that may be fitted on: MegaScale, NSDI'24.
-Calibration megascale_calibration(const std::vector<std::string>& left_out = {});
+Calibration megascale_calibration();
 
 // Measured A100 steps and NVLink all-reduces; folders as read_measured_steps() and data_folder() say.
 struct A100Data {

@@ -39,7 +39,7 @@ struct ValidateRequest {
     std::string json_path;              // "" = none
     std::string markdown_path;          // document with a block for every suite (accuracy.hpp); "" = none
     std::string rows = "all";           // "held": only rows with a published figure (the others take most of the time)
-    std::string leave_one_out = "off";  // "on": refit without each ablation row (minutes)
+    std::string leave_one_out = "off";  // "on": each ablation row as predicted by a fit without it
 };
 
 // A suite by name; `compute` runs the simulations that it needs.

@@ -20,13 +20,18 @@ public:
         const FitOptions& options)
         : parameters_(parameters), residuals_(residuals), model_(model), options_(options) {}
 
-    FitResult run() {
+    VectorXd start() const {
         VectorXd x(parameters_.size());
         for (std::size_t i = 0; i < parameters_.size(); ++i) {
             const FitParameter& p = parameters_[i];
             REHEARSE_CHECK(p.low < p.high, "fit parameter " + p.key + " has no range");
             x[i] = std::clamp((p.start - p.low) / (p.high - p.low), 0.0, 1.0);
         }
+        return x;
+    }
+
+    FitResult run() {
+        VectorXd x = start();
         VectorXd r = evaluate(residuals_, x);
         double best = cost(r), damping = 1e-3;
         MatrixXd jacobian;
@@ -51,7 +56,6 @@ public:
         return finish(x, r, jacobian, best);
     }
 
-private:
     std::vector<double> values(const VectorXd& x) const {
         std::vector<double> v(parameters_.size());
         for (std::size_t i = 0; i < v.size(); ++i)
@@ -67,6 +71,7 @@ private:
         return result;
     }
 
+private:
     double cost(const VectorXd& r) const {
         const double f = options_.loss_scale;
         double total = 0;
@@ -80,6 +85,7 @@ private:
             [f = options_.loss_scale](double value) { return 1 / std::sqrt(1 + value * value / (f * f)); });
     }
 
+public:
     MatrixXd differentiate(const VectorXd& x) {
         const VectorXd base = evaluate(model_, x);
         MatrixXd jacobian(base.size(), x.size());
@@ -112,6 +118,7 @@ private:
         return moved.cwiseMax(0.0).cwiseMin(1.0);
     }
 
+private:
     FitResult finish(const VectorXd& x, const VectorXd& r, const MatrixXd& jacobian, double best) const {
         FitResult result;
         result.values = values(x);
@@ -142,6 +149,32 @@ private:
 FitResult fit_bounded(const std::vector<FitParameter>& parameters, const ResidualFunction& residuals,
                       const ResidualFunction& jacobian_model, const FitOptions& options) {
     return Fit(parameters, residuals, jacobian_model, options).run();
+}
+
+using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+
+LinearisedFit::LinearisedFit(std::vector<FitParameter> parameters, const ResidualFunction& residuals,
+                             const ResidualFunction& jacobian_model, const FitOptions& options)
+    : parameters_(std::move(parameters)), options_(options) {
+    Fit fit(parameters_, residuals, jacobian_model, options_);
+    const VectorXd r = fit.evaluate(residuals, fit.start());
+    const RowMajor jacobian = fit.differentiate(fit.start());
+    residuals_.assign(r.data(), r.data() + r.size());
+    jacobian_.assign(jacobian.data(), jacobian.data() + jacobian.size());
+}
+
+std::vector<double> LinearisedFit::values_without(const std::vector<std::size_t>& left_out) const {
+    const auto rows = static_cast<Eigen::Index>(residuals_.size());
+    VectorXd r = Eigen::Map<const VectorXd>(residuals_.data(), rows);
+    MatrixXd jacobian = Eigen::Map<const RowMajor>(jacobian_.data(), rows, rows == 0 ? 0 : jacobian_.size() / rows);
+    for (const std::size_t row : left_out) {
+        REHEARSE_CHECK(row < residuals_.size(), "no such residual");
+        r[static_cast<Eigen::Index>(row)] = 0;
+        jacobian.row(static_cast<Eigen::Index>(row)).setZero();
+    }
+    const ResidualFunction none;
+    const Fit fit(parameters_, none, none, options_);
+    return fit.values(fit.step(fit.start(), r, jacobian, 1e-9));
 }
 
 }  // namespace rehearse

@@ -39,4 +39,20 @@ using ResidualFunction = std::function<std::vector<double>(const std::vector<dou
 FitResult fit_bounded(const std::vector<FitParameter>& parameters, const ResidualFunction& residuals,
                       const ResidualFunction& jacobian_model, const FitOptions& options);
 
+// What a fit would have given without some of its residuals, from the values that it did give: one re-weighted
+// Gauss-Newton step on the residuals that are left. Exact for linear models, and good where the step is short; no
+// further evaluation is needed. The residuals and their derivatives are evaluated once, in the constructor.
+class LinearisedFit {
+public:
+    LinearisedFit(std::vector<FitParameter> parameters, const ResidualFunction& residuals,
+                  const ResidualFunction& jacobian_model, const FitOptions& options);  // at each parameter's start
+    std::vector<double> values_without(const std::vector<std::size_t>& left_out) const;
+
+private:
+    std::vector<FitParameter> parameters_;
+    FitOptions options_;
+    std::vector<double> residuals_;
+    std::vector<double> jacobian_;  // residuals x parameters, row by row, of parameters scaled to [0, 1]
+};
+
 }  // namespace rehearse
