@@ -17,11 +17,6 @@ constexpr std::size_t index_of(GroupFamily family) { return static_cast<std::siz
 
 }  // namespace
 
-// The library does not reach the framed line rate; what it loses is modelled as bytes.
-Bytes on_wire(Bytes payload, Ratio efficiency) {
-    return std::max(Bytes{1}, Bytes{static_cast<std::int64_t>(static_cast<double>(payload.value) / efficiency.value)});
-}
-
 PostedCollective& TrainingRun::posted(GroupFamily family, std::uint32_t group, std::uint32_t sequence) {
     return collectives_[index_of(family)][std::size_t{group} * per_group_[index_of(family)] + sequence];
 }
@@ -88,13 +83,12 @@ void TrainingRun::start_transfer(GroupFamily family, std::uint32_t group, std::u
     collective.transfers = static_cast<std::uint32_t>(rings.size());
     const CollectiveVolume volume = ring_volume(spec, n);  // over all rings
     const Bytes size{volume.sent_per_member.value / static_cast<std::int64_t>(rings.size())};
-    // One member per node: the ring is a chain of messages. Several: it also runs through the GPUs of each node.
-    const Ratio efficiency = rings.size() == 1 ? in_.profile.network_efficiency : in_.profile.group_efficiency;
     for (std::size_t channel = 0; channel < rings.size(); ++channel) {
         TransferRequest request;
         request.pattern = TransferPattern::ring;
         request.gpus = rings[channel];
-        request.size = on_wire(size, efficiency);
+        request.size = std::max(Bytes{1}, size);
+        request.efficiency = in_.profile.group_efficiency.value;
         request.steps = volume.steps;
         request.group_key = (std::uint64_t{index_of(family)} + 1) << 56 | std::uint64_t{group} << 16 | channel;
         request.token = CollectiveToken{family, group, sequence}.pack();

@@ -273,7 +273,8 @@ void TrainingRun::start_message(std::uint32_t index, SimTime at) {
     const GpuId gpus[2] = {in_.placement.gpu(RankId{message.sender}), in_.placement.gpu(RankId{message.receiver})};
     TransferRequest request;
     request.gpus = gpus;
-    request.size = on_wire(in_.workload.stage_message, in_.profile.network_efficiency);
+    request.size = std::max(Bytes{1}, in_.workload.stage_message);
+    request.efficiency = in_.profile.network_efficiency.value;
     request.group_key = route_key(message.sender, message.direction);
     request.token = index;
     network_.start(at + in_.profile.message_latency, request);

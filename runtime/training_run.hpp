@@ -31,9 +31,6 @@ struct TrainingRunInputs {
 // The job's hosts numbered in order of their first rank: per rank, the number of its host.
 std::vector<std::uint32_t> hosts_of_ranks(const Placement& placement, const Cluster& cluster);
 
-// What a payload costs on the wire when the library reaches only a share of the framed line rate: more bytes.
-Bytes on_wire(Bytes payload, Ratio efficiency);
-
 class TrainingRun {
 public:
     TrainingRun(const TrainingRunInputs& inputs, NetworkModel& network);

@@ -64,6 +64,11 @@ double attention_seconds(const DeviceProfile& profile, double flops, double byte
            static_cast<double>(kernels) * profile.kernel_overhead.seconds();
 }
 
+DeviceProfile limited_by(DeviceProfile profile, Bandwidth nvlink) {
+    for (LocalLink& link : profile.local_links) link.bus = std::min(link.bus, nvlink);
+    return profile;
+}
+
 double local_collective_seconds(const DeviceProfile& profile, int passes, double bytes, std::uint32_t ranks) {
     if (ranks <= 1 || bytes <= 0) return 0;
     const double n = static_cast<double>(ranks);

@@ -63,8 +63,8 @@ struct DeviceProfile {
     Ratio communication_multiprocessors{0.15};    // share of the device that a concurrent collective occupies
     std::int64_t overlap_chunks = 4;              // chunks of a GEMM fused with its collective
 
-    Ratio network_efficiency{1.0};  // share of the framed NIC rate that messages reach, and rings with one GPU per node
-    Ratio group_efficiency{1.0};    // the same for gradient and weight rings that run through several GPUs of a node
+    Ratio network_efficiency{1.0};  // share of the framed NIC rate that messages and tensor rings reach
+    Ratio group_efficiency{1.0};    // the same for gradient and weight collectives over the data group
     SimDuration message_latency = microseconds(10);  // software latency of a message
 
     VariationSpec variation;
@@ -74,5 +74,8 @@ struct DeviceProfile {
 // Reads a profile file; InputError with all its faults. Looking up a profile by name is the scenario's affair
 // (models.profile).
 DeviceProfile read_profile(const std::string& path);
+
+// The profile on nodes whose GPUs send `nvlink` one way: no collective inside a node is faster.
+DeviceProfile limited_by(DeviceProfile profile, Bandwidth nvlink);
 
 }  // namespace rehearse

@@ -90,8 +90,6 @@ void halve_bus(DeviceProfile& p) {
 }
 
 const Overrides fused{"training.technique.operators=efficient"};
-// Two replicas of a group in each of its nodes.
-const Overrides shared_nodes{"training.parallel.tensor=4", "training.parallel.data=4", "job.placement=packed"};
 
 INSTANTIATE_TEST_SUITE_P(
     Rates, Slower,
@@ -102,7 +100,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Change{"memoryEfficiency", {}, {}, halved(&DeviceProfile::memory_efficiency)},
                     Change{"attentionEfficiency", {}, fused, halved(&DeviceProfile::attention_efficiency)},
                     Change{"networkEfficiency", {}, {}, halved(&DeviceProfile::network_efficiency)},
-                    Change{"groupEfficiency", {}, shared_nodes, halved(&DeviceProfile::group_efficiency)},
+                    Change{"groupEfficiency", {}, {}, halved(&DeviceProfile::group_efficiency)},
                     Change{"messageLatency", {}, {}, doubled(&DeviceProfile::message_latency)},
                     Change{"kernelOverhead", {}, {}, doubled(&DeviceProfile::kernel_overhead)},
                     Change{"hostStep", {}, {}, doubled(&DeviceProfile::host_step)},
@@ -113,7 +111,6 @@ INSTANTIATE_TEST_SUITE_P(
 INSTANTIATE_TEST_SUITE_P(
     Rates, Same,
     testing::Values(
-        Change{"groupEfficiencyOfOnePerNode", {}, {}, halved(&DeviceProfile::group_efficiency)},
         // A node holds one tensor group, which the profile's bus prices; no message travels inside a node.
         Change{"nvlinkOfTheCluster", {"cluster.node.nvlink=150 GB/s"}},
         // Eight hosts hang under one set of ToRs: nothing climbs to the tiers above.

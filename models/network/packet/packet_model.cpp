@@ -19,6 +19,8 @@ SimDuration PacketModel::inside(GpuId from, Bytes size) const {
 }
 
 FlowId PacketModel::start(SimTime at, const TransferRequest& request) {
+    TransferRequest whole = request;
+    whole.size = Bytes{detail::round_up_to_int64(static_cast<double>(request.size.value) / request.efficiency)};
     std::uint32_t index = static_cast<std::uint32_t>(transfers_.size());
     if (free_.empty()) {
         transfers_.emplace_back();
@@ -31,15 +33,15 @@ FlowId PacketModel::start(SimTime at, const TransferRequest& request) {
     REHEARSE_CHECK(n >= 2, "a transfer needs two ends");
     switch (request.pattern) {
         case TransferPattern::point_to_point:
-            start_pair(at, request.gpus[0], request.gpus[1], request.size, index);
+            start_pair(at, request.gpus[0], request.gpus[1], whole.size, index);
             break;
         case TransferPattern::ring:
-            start_ring(at, request, index);
+            start_ring(at, whole, index);
             break;
         case TransferPattern::all_to_all:
             for (const GpuId from : request.gpus) {
                 for (const GpuId to : request.gpus) {
-                    if (from != to) start_pair(at, from, to, Bytes{request.size.value / (n - 1)}, index);
+                    if (from != to) start_pair(at, from, to, Bytes{whole.size.value / (n - 1)}, index);
                 }
             }
             break;
