@@ -2,6 +2,7 @@
 // at two NICs and share nothing but packets.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <vector>
 
@@ -14,15 +15,17 @@ namespace rehearse {
 inline constexpr std::uint32_t no_connection = UINT32_MAX;
 
 // What the user asks for. A ring of n members is n connections of 2 (n - 1) messages; member i may send its message
-// k + 1 once it holds message k of its predecessor: the predecessor's `successor` is i, and `granted` is 1.
+// k + 1 once it holds message k of its predecessor: the predecessor's successor is i, and `granted` is 1.
 struct ConnectionRequest {
     GpuId source, destination;
     Bytes message;                            // payload of each message
     std::int64_t messages = 1;
     SimTime start;
     std::int64_t granted = INT64_MAX;         // messages that may go without waiting for a predecessor
-    std::uint32_t successor = no_connection;  // gets one more message granted for each that arrives here whole;
-                                              // it must begin at this connection's destination
+    // They get one more message granted for each that arrives here whole, and whole from the sibling too; they begin,
+    // and the sibling ends, at this connection's destination. A tree has siblings and two successors, a ring one.
+    std::array<std::uint32_t, 2> successors{no_connection, no_connection};
+    std::uint32_t sibling = no_connection;
     std::uint32_t queue_pair = 0;             // entropy of the ECMP hash
     std::uint8_t traffic_class = 1;
 };
@@ -71,7 +74,8 @@ struct ReceiveEnd {
     bool has_complained = false;  // a NACK for `expected` is under way
     std::uint8_t traffic_class = 1;
     std::uint32_t node = 0;
-    std::uint32_t successor = no_connection;
+    std::array<std::uint32_t, 2> successors{no_connection, no_connection};
+    std::uint32_t sibling = no_connection;
     std::int64_t last_cnp = INT64_MIN / 2;
     PacketRoute route;                  // of its ACKs
     std::vector<std::uint64_t> early;   // selective repeat: bit i = packet expected + i has arrived
