@@ -21,7 +21,8 @@ Scenario read_scenario(const std::string& path, const std::vector<std::string>& 
 Scenario parse_scenario(const std::string& text, const std::string& name,
                         const std::vector<std::string>& overrides = {});
 
-// Of `rehearse net`.
+// Of `rehearse net`: it has `net` and no `training`; read_scenario() refuses it with a word.
+bool is_net_scenario(const std::string& path, const std::vector<std::string>& overrides = {});
 NetScenario read_net_scenario(const std::string& path, const std::vector<std::string>& overrides = {});
 NetScenario parse_net_scenario(const std::string& text, const std::string& name,
                                const std::vector<std::string>& overrides = {});
