@@ -43,9 +43,14 @@ int print_checks(const Cluster& cluster) {
     return passed ? 0 : 1;
 }
 
+ClusterSpec fabric_of(const ScenarioArguments& scenario) {
+    if (is_net_scenario(scenario.path, scenario.overrides))
+        return validate(read_net_scenario(scenario.path, scenario.overrides)).cluster();
+    return validate(read_scenario(scenario.path, scenario.overrides)).cluster();
+}
+
 int topo(const TopoArguments& arguments) {
-    const ValidScenario scenario = validate(read_scenario(arguments.scenario.path, arguments.scenario.overrides));
-    const Cluster cluster = build_cluster(scenario.cluster());
+    const Cluster cluster = build_cluster(fabric_of(arguments.scenario));
     if (arguments.check) return print_checks(cluster);
     if (arguments.out.empty()) {
         write_fabric(std::cout, cluster, arguments.format);

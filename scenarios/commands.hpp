@@ -15,6 +15,7 @@ namespace rehearse {
 using Chosen = std::function<int()>;
 
 void add_run(CLI::App& app, Chosen& chosen);
+void add_net(CLI::App& app, Chosen& chosen);
 void add_topo(CLI::App& app, Chosen& chosen);
 void add_place(CLI::App& app, Chosen& chosen);
 void add_sensitivity(CLI::App& app, Chosen& chosen);
@@ -31,7 +32,8 @@ struct ScenarioArguments {
     std::string path;
     std::vector<std::string> overrides;
 };
-void add_scenario(CLI::App& command, ScenarioArguments& arguments);
+void add_scenario(CLI::App& command, ScenarioArguments& arguments,
+                  const std::string& example = "training.batch_global=512");
 
 // Parses, runs the chosen command and turns errors into messages on stderr and exit codes.
 int run_program(int argc, const char* const* argv);

@@ -2,9 +2,9 @@
 #include <sys/resource.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
 #include "scenarios/installation.hpp"
+#include "scenarios/json_parts.hpp"
 #include "scenarios/results.hpp"
 #include "scenarios/words.hpp"
 #include "sim/base/fingerprint.hpp"
@@ -14,23 +14,6 @@ namespace rehearse {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-std::int64_t peak_rss_bytes() {
-    rusage usage{};
-    getrusage(RUSAGE_SELF, &usage);
-    return std::int64_t{usage.ru_maxrss} * 1024;  // Linux counts KiB
-}
-
-Json link_json(const LinkUse& use, const Cluster& cluster) {
-    const Link& link = cluster.link(use.link);
-    return {{"link", use.link.value},
-            {"from", cluster.vertex_name(link.from)},
-            {"to", cluster.vertex_name(link.to)},
-            {"tier", name(link.tier)},
-            {"rate_bps", link.rate.value},
-            {"bytes", use.bytes},
-            {"utilisation", use.utilisation}};
-}
 
 Json memory_json(const MemoryReport& memory) {
     return {{"weights_bytes", memory.weights.value},     {"gradients_bytes", memory.gradients.value},
@@ -66,7 +49,7 @@ Json figures(const Metrics& metrics, const Cluster& cluster) {
             metrics.bytes_per_tier[tier];
     json["network"]["busiest_links"] = Json::array();
     for (const LinkUse& use : metrics.busiest_links)
-        json["network"]["busiest_links"].push_back(link_json(use, cluster));
+        json["network"]["busiest_links"].push_back(link_json(use.link, use.bytes, use.utilisation, cluster));
     // Neither exists at ideal and flow fidelity: links there lose nothing and queue nothing.
     json["network"]["pauses"] = 0;
     json["network"]["retransmissions"] = 0;
@@ -133,6 +116,23 @@ Json provenance_json(const DeviceProfile& profile) {
 }
 
 }  // namespace
+
+std::int64_t peak_rss_bytes() {
+    rusage usage{};
+    getrusage(RUSAGE_SELF, &usage);
+    return std::int64_t{usage.ru_maxrss} * 1024;  // Linux counts KiB
+}
+
+Json link_json(LinkId id, double bytes, double utilisation, const Cluster& cluster) {
+    const Link& link = cluster.link(id);
+    return {{"link", id.value},
+            {"from", cluster.vertex_name(link.from)},
+            {"to", cluster.vertex_name(link.to)},
+            {"tier", name(link.tier)},
+            {"rate_bps", link.rate.value},
+            {"bytes", bytes},
+            {"utilisation", utilisation}};
+}
 
 std::uint64_t fingerprint(const Rehearsal& rehearsal) {
     if (rehearsal.runs.size() == 1) return rehearsal.runs.front().timeline.fingerprint;

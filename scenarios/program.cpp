@@ -19,6 +19,7 @@ constexpr int exit_not_ended = 1, exit_bad_input = 2;
 
 void add_commands(CLI::App& app, Chosen& chosen) {
     add_run(app, chosen);
+    add_net(app, chosen);
     add_topo(app, chosen);
     add_place(app, chosen);
     add_sensitivity(app, chosen);
@@ -110,9 +111,9 @@ CLI::App* add_command(CLI::App& app, const std::string& name, const std::string&
     return command;
 }
 
-void add_scenario(CLI::App& command, ScenarioArguments& arguments) {
+void add_scenario(CLI::App& command, ScenarioArguments& arguments, const std::string& example) {
     command.add_option("scenario", arguments.path, "scenario file (YAML)")->required();
-    command.add_option("--set", arguments.overrides, "replace one value of the file: --set training.batch_global=512")
+    command.add_option("--set", arguments.overrides, "replace one value of the file: --set " + example)
         ->type_name("KEY=VALUE")
         ->allow_extra_args(false);
 }

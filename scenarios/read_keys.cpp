@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "models/network/study/trace_file.hpp"
 #include "scenarios/installation.hpp"
+#include "scenarios/text_file.hpp"
 #include "sim/base/nearest.hpp"
 
 namespace rehearse {
@@ -102,6 +104,20 @@ void ReadKeys::profile(std::string_view key, ModelsSpec& models) {
         models.profile = read_profile(models.profile_path);
     } catch (const InputError& error) {
         for (const Fault& fault : error.faults()) faults_->add(fault);
+    }
+}
+
+void ReadKeys::trace(std::string_view key, PatternSpec& pattern) {
+    at_->read(key, pattern.trace);
+    if (pattern.pattern != Pattern::trace) return;
+    if (pattern.trace.empty())
+        return at_->fault(key, "a trace without a file", "FILE.csv with source, destination, bytes, start in ps");
+    const std::string path = (fs::path(folder_) / pattern.trace).string();
+    try {
+        pattern.flows = parse_trace(read_text(path), path, *faults_);
+        pattern.trace = path;
+    } catch (const InputError& error) {
+        at_->fault(key, fmt::format("cannot read {}", in_quotes(path)), "a file beside the scenario, or a path");
     }
 }
 

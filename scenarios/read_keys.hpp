@@ -31,8 +31,20 @@ public:
         else at_->read(key, value);
     }
     template <class E>
-    void word(std::string_view key, E& value, const Words<E>& words) {
+    void word(std::string_view key, E& value, const Words<E>& words, std::string_view required = "") {
+        if (!required.empty()) at_->require(key, required);
         at_->read_enum(key, value, words);
+    }
+    template <class T, class Body>
+    void one_or_list(std::string_view key, std::vector<T>& items, const Body& body) {
+        items.clear();
+        if (!at_->has(key)) return body(items.emplace_back());
+        for (Reader& child : at_->children(key)) {
+            Reader* const above = std::exchange(at_, &child);
+            body(items.emplace_back());
+            child.finish();
+            at_ = above;
+        }
     }
     void byte_rate(std::string_view key, Bandwidth& rate, const KeyNote& = {}) { at_->read(key, rate); }
     void flag(std::string_view key, bool& value);
@@ -44,6 +56,7 @@ public:
     void replicas(std::string_view key, std::int64_t& data);    // absent: what the GPUs leave
     void window(std::string_view key, std::int64_t& window);    // tokens; "off" reads better than 0
     void profile(std::string_view key, ModelsSpec& models);     // and the file that it names
+    void trace(std::string_view key, PatternSpec& pattern);     // and the flows in the file that it names
 
 private:
     Reader* at_;

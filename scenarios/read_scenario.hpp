@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "scenarios/net_scenario.hpp"
 #include "scenarios/scenario.hpp"
 
 namespace rehearse {
@@ -19,5 +20,11 @@ Scenario read_scenario(const std::string& path, const std::vector<std::string>& 
 // The same from text in memory; `name` stands in for the file.
 Scenario parse_scenario(const std::string& text, const std::string& name,
                         const std::vector<std::string>& overrides = {});
+
+// Of `rehearse net`: it has `net` and no `training`; read_scenario() refuses it with a word.
+bool is_net_scenario(const std::string& path, const std::vector<std::string>& overrides = {});
+NetScenario read_net_scenario(const std::string& path, const std::vector<std::string>& overrides = {});
+NetScenario parse_net_scenario(const std::string& text, const std::string& name,
+                               const std::vector<std::string>& overrides = {});
 
 }  // namespace rehearse

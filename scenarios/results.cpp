@@ -56,8 +56,12 @@ void write_links(const std::string& path, const Rehearsal& rehearsal) {
     csv.close();
 }
 
+std::string default_folder(const std::string& name, const std::string& fingerprint) {
+    return fmt::format("results/{}-{}", slug(name), fingerprint);
+}
+
 std::string default_folder(const Rehearsal& rehearsal) {
-    return fmt::format("results/{}-{}", slug(rehearsal.scenario.name()), fingerprint_text(rehearsal));
+    return default_folder(rehearsal.scenario.name(), fingerprint_text(rehearsal));
 }
 
 void write_results(ResultFolder& folder, const Rehearsal& rehearsal) {

@@ -49,6 +49,7 @@ void write_trace(const std::string& path, const Timeline& timeline, const Worklo
 std::string summary(const Rehearsal& rehearsal);  // one screen
 
 // "results/<name>-<fingerprint>", the name in lower case with dashes.
+std::string default_folder(const std::string& name, const std::string& fingerprint);
 std::string default_folder(const Rehearsal& rehearsal);
 void write_results(ResultFolder& folder, const Rehearsal& rehearsal);  // and publishes it
 

@@ -5,11 +5,12 @@
 //     value(key, T&, KeyNote)        a number, a quantity, a Switch or text
 //     byte_rate(key, Bandwidth&)     a bandwidth that is written in bytes per second
 //     flag(key, bool&)
-//     word(key, E&, words)           one of words.hpp
+//     word(key, E&, words, required) one of words.hpp; `required` as of KeyNote
+//     one_or_list(key, items, body)  the keys of one item here, or a list of maps under `key`
 //     share(key, Ratio&, most)       a ratio from 0 to `most`
 //     fault(key, wrong, expected)    what no range says; never happens to the writer
 //
-// and a function for each key with rules of its own: chip, rank_order, replicas, window, profile.
+// and a function for each key with rules of its own: chip, rank_order, replicas, window, profile, trace.
 #pragma once
 
 #include "scenarios/scenario.hpp"
@@ -57,6 +58,13 @@ void node_keys(V& v, NodeSpec& node) {
     v.value("nic_latency", node.nic_latency);
     v.byte_rate("pcie", node.pcie);
     v.value("pcie_latency", node.pcie_latency);
+}
+
+template <class V>
+void cluster_keys(V& v, ClusterSpec& cluster) {
+    v.value("hosts", cluster.hosts);
+    v.section("fabric", [&] { fabric_keys(v, cluster.fabric); });
+    v.section("node", [&] { node_keys(v, cluster.node); });
 }
 
 template <class V>
@@ -143,11 +151,7 @@ template <class V>
 void scenario_keys(V& v, Scenario& scenario) {
     v.value("name", scenario.name);
     v.value("seed", scenario.seed);
-    v.section("cluster", [&] {
-        v.value("hosts", scenario.cluster.hosts);
-        v.section("fabric", [&] { fabric_keys(v, scenario.cluster.fabric); });
-        v.section("node", [&] { node_keys(v, scenario.cluster.node); });
-    });
+    v.section("cluster", [&] { cluster_keys(v, scenario.cluster); });
     const auto job = [&] {
         v.value("gpus", scenario.job.gpus, {.range = count, .required = "the job needs a size"});
         v.word("placement", scenario.job.placement, placement_words);

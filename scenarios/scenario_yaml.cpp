@@ -2,21 +2,25 @@
 
 #include <filesystem>
 
-#include "scenarios/scenario_keys.hpp"
+#include "scenarios/net_keys.hpp"
 #include "sim/config/yaml_writer.hpp"
 
 namespace rehearse {
 
 namespace {
 
-// A profile of the library keeps its name; another one is named by its absolute path, for the resolved file may lie
-// anywhere.
+// The resolved file may lie anywhere.
+std::string absolute_path(const std::string& path) {
+    std::error_code failed;
+    const auto absolute = std::filesystem::absolute(path, failed);
+    return failed ? path : absolute.lexically_normal().string();
+}
+
+// A profile of the library keeps its name; another one is named by its absolute path.
 std::string portable_profile(const ModelsSpec& models) {
     if (models.profile_path.find("models/compute/profiles/" + models.profile_name + ".yaml") != std::string::npos)
         return models.profile_name;
-    std::error_code failed;
-    const auto absolute = std::filesystem::absolute(models.profile_path, failed);
-    return failed ? models.profile_path : absolute.lexically_normal().string();
+    return absolute_path(models.profile_path);
 }
 
 // The visitor of scenario_keys.hpp that writes.
@@ -33,8 +37,19 @@ public:
         yaml_.value(key, value, note.comment);
     }
     template <class E>
-    void word(std::string_view key, E value, const Words<E>& words) {
+    void word(std::string_view key, E value, const Words<E>& words, std::string_view = "") {
         yaml_.value(key, word_for(words, value));
+    }
+    template <class T, class Body>
+    void one_or_list(std::string_view key, std::vector<T>& items, const Body& body) {
+        if (items.size() == 1) return body(items.front());
+        yaml_.begin_list(key);
+        for (T& item : items) {
+            yaml_.begin_item();
+            body(item);
+            yaml_.end();
+        }
+        yaml_.end();
     }
     void byte_rate(std::string_view key, Bandwidth rate, const KeyNote& note = {}) {
         yaml_.value(key, format_byte_rate(rate), note.comment);
@@ -64,6 +79,10 @@ public:
     }
     void profile(std::string_view key, const ModelsSpec& models) { yaml_.value(key, portable_profile(models)); }
 
+    void trace(std::string_view key, const PatternSpec& pattern) {
+        if (pattern.pattern == Pattern::trace) yaml_.value(key, absolute_path(pattern.trace));
+    }
+
     const std::string& text() const { return yaml_.text(); }
 
 private:
@@ -76,6 +95,13 @@ std::string scenario_yaml(const Scenario& scenario) {
     Scenario copy = scenario;  // the lists are the reader's too, which changes what it visits
     WriteKeys keys;
     scenario_keys(keys, copy);
+    return keys.text();
+}
+
+std::string scenario_yaml(const NetScenario& scenario) {
+    NetScenario copy = scenario;
+    WriteKeys keys;
+    net_scenario_keys(keys, copy);
     return keys.text();
 }
 

@@ -3,10 +3,12 @@
 
 #include <string>
 
+#include "scenarios/net_scenario.hpp"
 #include "scenarios/scenario.hpp"
 
 namespace rehearse {
 
 std::string scenario_yaml(const Scenario& scenario);
+std::string scenario_yaml(const NetScenario& scenario);  // read_net_scenario() reads it
 
 }  // namespace rehearse

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "scenarios/results.hpp"
+#include "scenarios/short_number.hpp"
 #include "scenarios/words.hpp"
 
 namespace rehearse {
@@ -14,17 +15,6 @@ std::string bar(double share, int width) {
     const int filled = std::clamp(static_cast<int>(share * width + 0.5), 0, width);
     return std::string(static_cast<std::size_t>(filled), '#') +
            std::string(static_cast<std::size_t>(width - filled), '.');
-}
-
-// 1234567 -> "1.23 M".
-std::string short_number(double value, std::string_view unit) {
-    constexpr std::string_view prefixes[] = {"", "k", "M", "G", "T", "P"};
-    std::size_t step = 0;
-    while (std::abs(value) >= 999.5 && step + 1 < std::size(prefixes)) {
-        value /= 1000;
-        ++step;
-    }
-    return fmt::format("{:.3g} {}{}", value, prefixes[step], unit);
 }
 
 std::string headline(const Metrics& metrics) {

@@ -7,7 +7,9 @@
 #include <string_view>
 #include <utility>
 
+#include "models/network/packet/spec.hpp"
 #include "models/network/spec.hpp"
+#include "models/network/study/pattern.hpp"
 #include "models/workload/spec.hpp"
 #include "runtime/scheduler/place.hpp"
 #include "topology/ecmp_hash.hpp"
@@ -37,9 +39,20 @@ inline const Words<Fidelity> fidelity_words{
     {"ideal", Fidelity::ideal}, {"flow", Fidelity::flow}, {"packet", Fidelity::packet}};
 inline const Words<FlowControl> flow_control_words{{"pfc", FlowControl::pfc}, {"cbfc", FlowControl::cbfc}};
 inline const Words<Framing> framing_words{{"rocev2-ipv4", Framing::rocev2_ipv4},
+                                          {"rocev2-ipv4-send", Framing::rocev2_ipv4_send},
+                                          {"rocev2-ipv4-vlan", Framing::rocev2_ipv4_vlan},
+                                          {"rocev2-ipv4-vlan-send", Framing::rocev2_ipv4_vlan_send},
                                           {"rocev2-ipv6", Framing::rocev2_ipv6},
+                                          {"rocev2-ipv6-send", Framing::rocev2_ipv6_send},
+                                          {"rocev2-ipv6-vlan", Framing::rocev2_ipv6_vlan},
+                                          {"rocev2-ipv6-vlan-send", Framing::rocev2_ipv6_vlan_send},
                                           {"oefh", Framing::oefh},
                                           {"oefh-bth", Framing::oefh_bth},
+                                          {"oefh-bare", Framing::oefh_bare},
+                                          {"esun", Framing::esun},
+                                          {"aifh", Framing::aifh},
+                                          {"tomahawk-ultra", Framing::tomahawk_ultra},
+                                          {"fixed_64", Framing::fixed_64},
                                           {"none", Framing::none}};
 inline const Words<HashFunction> hash_words{{"crc16", HashFunction::crc16},
                                             {"crc32", HashFunction::crc32},
@@ -50,6 +63,28 @@ inline const Words<HashSeedScope> hash_seed_scope_words{{"per_fabric", HashSeedS
                                                         {"per_role", HashSeedScope::per_role},
                                                         {"per_switch", HashSeedScope::per_switch}};
 inline const Words<HashWindow> hash_window_words{{"fixed", HashWindow::fixed}, {"per_tier", HashWindow::per_tier}};
+
+// Packet fidelity.
+inline const Words<LossRecovery> loss_recovery_words{{"go_back_n", LossRecovery::go_back_n},
+                                                     {"selective_repeat", LossRecovery::selective_repeat}};
+inline const Words<PathChoice> path_choice_words{
+    {"ecmp", PathChoice::ecmp}, {"spray", PathChoice::spray}, {"flowlet", PathChoice::flowlet}};
+inline const Words<QueueDiscipline> queue_discipline_words{{"fifo", QueueDiscipline::fifo},
+                                                           {"fair", QueueDiscipline::fair}};
+inline const Words<CongestionControl> congestion_words{{"none", CongestionControl::none},
+                                                       {"dcqcn", CongestionControl::dcqcn},
+                                                       {"swift", CongestionControl::swift},
+                                                       {"megascale", CongestionControl::megascale},
+                                                       {"hpcc", CongestionControl::hpcc}};
+inline const Words<DcqcnSet> dcqcn_words{{"paper", DcqcnSet::paper},
+                                         {"hpcc_repository", DcqcnSet::hpcc_repository},
+                                         {"connectx", DcqcnSet::connectx}};
+inline const Words<Pattern> pattern_words{{"permutation", Pattern::permutation},
+                                          {"incast", Pattern::incast},
+                                          {"all_to_all", Pattern::all_to_all},
+                                          {"ring_all_reduce", Pattern::ring_all_reduce},
+                                          {"tree", Pattern::tree_all_reduce},
+                                          {"trace", Pattern::trace}};
 
 // A switch chip by name: what `cluster.fabric.switch` stands for.
 struct SwitchChip {

@@ -10,8 +10,12 @@ namespace rehearse {
 
 enum class Fidelity : std::uint8_t { ideal, flow, packet };
 enum class FlowControl : std::uint8_t { pfc, cbfc };  // acts at packet fidelity only
-// Header stacks of facts/network.md section 2 (sizes in framing.hpp).
-enum class Framing : std::uint8_t { rocev2_ipv4, rocev2_ipv6, oefh, oefh_bth, fixed_64, none };
+// Header stacks; framing.hpp says what each is made of. RoCEv2: writes, whose first packet has a RETH; _send: none has.
+enum class Framing : std::uint8_t {
+    rocev2_ipv4, rocev2_ipv4_send, rocev2_ipv4_vlan, rocev2_ipv4_vlan_send,
+    rocev2_ipv6, rocev2_ipv6_send, rocev2_ipv6_vlan, rocev2_ipv6_vlan_send,
+    oefh, oefh_bth, oefh_bare, esun, aifh, tomahawk_ultra, fixed_64, none
+};
 
 struct NetworkSpec {
     Fidelity fidelity = Fidelity::flow;

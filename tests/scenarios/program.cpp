@@ -59,13 +59,21 @@ std::string source_path(const std::string& relative) { return std::string(REHEAR
 
 std::string library_path(const std::string& name) { return source_path("scenarios/library/" + name + ".yaml"); }
 
-std::vector<std::string> library_names() {
+namespace {
+
+std::vector<std::string> library_names(bool of_net) {
     std::vector<std::string> names;
     for (const auto& entry : std::filesystem::directory_iterator(source_path("scenarios/library"))) {
-        if (entry.path().extension() == ".yaml") names.push_back(entry.path().stem().string());
+        const std::string name = entry.path().stem().string();
+        if (entry.path().extension() == ".yaml" && name.starts_with("net_") == of_net) names.push_back(name);
     }
     std::sort(names.begin(), names.end());
     return names;
 }
+
+}  // namespace
+
+std::vector<std::string> library_names() { return library_names(false); }
+std::vector<std::string> net_library_names() { return library_names(true); }
 
 }  // namespace rehearse

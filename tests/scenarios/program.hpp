@@ -22,6 +22,7 @@ ProgramResult run_rehearse(const std::vector<std::string>& words, const std::fil
 
 std::string source_path(const std::string& relative);  // of the source tree
 std::string library_path(const std::string& name);     // "dense_8" -> .../scenarios/library/dense_8.yaml
-std::vector<std::string> library_names();              // sorted
+std::vector<std::string> library_names();              // those of `run`, sorted
+std::vector<std::string> net_library_names();          // those of `net`
 
 }  // namespace rehearse

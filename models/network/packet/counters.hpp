@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 namespace rehearse {
 
@@ -16,5 +17,24 @@ struct PortCounters {
     std::uint64_t pauses = 0;             // pause frames sent from here
     std::int64_t queue_peak = 0;          // bytes
 };
+
+inline void add_to(PortCounters& sum, const PortCounters& port) {
+    sum.data += port.data;
+    sum.control += port.control;
+    sum.bytes += port.bytes;
+    sum.marks += port.marks;
+    sum.drops += port.drops;
+    sum.losses += port.losses;
+    sum.replays += port.replays;
+    sum.paused += port.paused;
+    sum.pauses += port.pauses;
+    if (port.queue_peak > sum.queue_peak) sum.queue_peak = port.queue_peak;
+}
+
+inline PortCounters total_of(const std::vector<PortCounters>& ports) {
+    PortCounters sum;
+    for (const PortCounters& port : ports) add_to(sum, port);
+    return sum;
+}
 
 }  // namespace rehearse

@@ -10,9 +10,6 @@ namespace rehearse {
 
 namespace {
 
-constexpr std::int64_t aeth = 4;             // of an ACK, InfiniBand annex A17
-constexpr std::int64_t frame_min = 64 + 20;  // Ethernet: smallest frame, preamble and gap
-
 std::uint64_t probability_threshold(Ratio probability) {
     if (probability.value <= 0) return 0;
     if (probability.value >= 1) return UINT64_MAX;
@@ -29,10 +26,7 @@ PacketEngine::PacketEngine(const FabricGraph& graph, const NetworkSpec& network,
                            std::uint64_t seed)
     : graph_(&graph), network_(&network), spec_(&spec), seed_(seed ^ hash_name("packet")), window_(graph.latency_min()),
       classes_(static_cast<std::uint32_t>(spec.classes)) {
-    const HeaderStack stack = header_stack(network.framing);
-    const std::int64_t control = stack.every_packet.value + aeth + stack.line.value;
-    const bool is_plain = network.framing == Framing::fixed_64 || network.framing == Framing::none;
-    control_wire_ = static_cast<std::uint16_t>(is_plain ? 64 : std::max(control, frame_min));
+    control_wire_ = static_cast<std::uint16_t>(control_wire_bytes(network.framing).value);
     loss_threshold_data_ = probability_threshold(spec.loss.data);
     loss_threshold_control_ = probability_threshold(spec.loss.control);
     reorder_max_ = spec.transport.paths == PathChoice::ecmp ? 0 : spec.transport.reorder_packets;
@@ -114,7 +108,8 @@ std::uint32_t PacketEngine::connect(const ConnectionRequest& request) {
     receive.packets = send.packets;
     receive.traffic_class = request.traffic_class;
     receive.node = to;
-    receive.successor = request.successor;
+    receive.successors = request.successors;
+    receive.sibling = request.sibling;
     receive.successor_delay = request.successor_delay.value;
     receive.route = graph_->route({request.destination, request.source, request.queue_pair});
     senders_.push_back(send);

@@ -41,6 +41,7 @@ public:
     const std::vector<PortCounters>& counters() const { return counters_; }
     std::uint64_t events() const { return events_; }
     std::uint64_t fingerprint() const;
+    const SharedBuffer::Limits& buffer_limits() const { return data_limits_; }
 
 private:
     struct Queue {          // of one port and class, waiting to leave
@@ -123,6 +124,7 @@ private:
     void complain(ReceiveEnd& end, const Packet& packet);
     void reply(std::uint32_t connection, PacketKind kind, std::uint32_t number, const Packet& cause);
     void accept(std::uint32_t connection, ReceiveEnd& end);
+    void grant_successors(const ReceiveEnd& end);
 
     const FabricGraph* graph_;
     const NetworkSpec* network_;

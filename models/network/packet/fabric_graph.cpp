@@ -100,8 +100,8 @@ PacketRoute FabricGraph::spread_route(GpuId source, GpuId destination, std::uint
     std::uint32_t node = ports_[ports_[first_port_[nic_of(source)]].peer].node;
     while (node != end) {
         const auto group = router_->next_hops(vertices_[node], destination);
-        const std::uint64_t bits = group.size() > 1 ? splitmix64(draw) : 0;
-        const std::uint32_t port = port_of_link_[group[bits % group.size()].value];
+        const std::uint32_t port = port_of_link_[group[draw % group.size()].value];
+        draw /= group.size();
         route.ports[route.switches++] = static_cast<std::uint8_t>(port - first_port_[node]);
         node = ports_[ports_[port].peer].node;
     }

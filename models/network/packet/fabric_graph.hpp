@@ -45,7 +45,8 @@ public:
 
     // As the switches hash the flow; empty when both GPUs share a NIC.
     PacketRoute route(const FlowKey& key) const;
-    // One of all shortest routes, chosen by `draw` (equal draws, equal routes): packet spraying.
+    // One of all shortest routes: they are numbered, and `draw` modulo their number chooses. So consecutive draws visit
+    // all of them in turn, which is packet spraying, and random ones any.
     PacketRoute spread_route(GpuId source, GpuId destination, std::uint64_t draw) const;
     std::int64_t latency_min() const;  // of all links: how far nodes can run ahead of each other
 

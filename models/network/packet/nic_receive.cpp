@@ -1,4 +1,5 @@
 // The receiving end of a queue pair.
+#include <algorithm>
 #include <bit>
 
 #include "models/network/packet/engine.hpp"
@@ -56,13 +57,7 @@ void PacketEngine::accept(std::uint32_t connection, ReceiveEnd& end) {
     for (bool more = true; more;) {
         ++end.expected;
         end.has_complained = false;
-        if (end.expected % end.per_message == 0 && end.successor != no_connection) {
-            if (end.successor_delay == 0) {
-                grant(end.successor);
-            } else {
-                add_timer(senders_[end.successor].node, now_ + end.successor_delay, TimerKind::grant, end.successor);
-            }
-        }
+        if (end.expected % end.per_message == 0) grant_successors(end);
         more = false;
         if (!end.early.empty()) {
             more = (end.early[0] & 2) != 0;
@@ -80,6 +75,19 @@ void PacketEngine::accept(std::uint32_t connection, ReceiveEnd& end) {
     ended_.push_back(connection);
     Node& node = nodes_[end.node];
     node.fingerprint = (node.fingerprint ^ static_cast<std::uint64_t>(now_) ^ connection) * 0x100000001B3ull;
+}
+
+// The sibling's arrival grants what it is behind with.
+void PacketEngine::grant_successors(const ReceiveEnd& end) {
+    if (end.sibling != no_connection && receivers_[end.sibling].expected < end.expected) return;
+    for (const std::uint32_t next : end.successors) {
+        if (next == no_connection) return;
+        if (end.successor_delay == 0) {
+            grant(next);
+        } else {
+            add_timer(senders_[next].node, now_ + end.successor_delay, TimerKind::grant, next);
+        }
+    }
 }
 
 void PacketEngine::reply(std::uint32_t connection, PacketKind kind, std::uint32_t number, const Packet& cause) {

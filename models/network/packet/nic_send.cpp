@@ -16,7 +16,8 @@ void PacketEngine::make_ready(std::uint32_t connection) {
 }
 
 void PacketEngine::grant(std::uint32_t connection) {
-    senders_[connection].granted += senders_[connection].per_message;
+    SendEnd& end = senders_[connection];
+    end.granted = std::min(end.granted + end.per_message, end.packets);
     make_ready(connection);
 }
 
@@ -77,7 +78,8 @@ void PacketEngine::build_data(std::uint32_t connection, Packet& packet) {
     arm_timeout(connection);
 }
 
-// Spraying draws a path per packet, flowlet switching one per pause of at least the gap.
+// Spraying takes all paths in turn, each connection from another one on, and a packet that goes again the next one;
+// flowlet switching draws one per pause of at least the gap.
 void PacketEngine::choose_path(std::uint32_t connection, Packet& packet) {
     SendEnd& end = senders_[connection];
     const ConnectionRequest& request = requests_[connection];
@@ -88,8 +90,8 @@ void PacketEngine::choose_path(std::uint32_t connection, Packet& packet) {
         packet.route = end.route.ports;
         return;
     }
-    std::uint64_t state = end.path_draw + packet.number;
-    packet.route = graph_->spread_route(request.source, request.destination, splitmix64(state)).ports;
+    const std::uint64_t turn = end.path_draw + packet.number + results_[connection].retransmissions;
+    packet.route = graph_->spread_route(request.source, request.destination, turn).ports;
 }
 
 // ACK timeout T = 4.096 us x 2^n; adaptive retransmission begins shorter and doubles per try (InfiniBand annex A17;

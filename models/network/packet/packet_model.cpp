@@ -98,7 +98,7 @@ void PacketModel::start_ring(SimTime at, const TransferRequest& request, std::ui
         hop.messages = request.steps;
         hop.start = at;
         hop.granted = static_cast<std::int64_t>(1 + between);
-        hop.successor = base + static_cast<std::uint32_t>((h + 1) % hops.size());
+        hop.successors[0] = base + static_cast<std::uint32_t>((h + 1) % hops.size());
         hop.successor_delay = inside(hop.destination, message) * static_cast<std::int64_t>(after);
         open(hop, transfer, hop.successor_delay);
     }

@@ -2,6 +2,7 @@
 // at two NICs and share nothing but packets.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <vector>
 
@@ -14,17 +15,19 @@ namespace rehearse {
 inline constexpr std::uint32_t no_connection = UINT32_MAX;
 
 // What the user asks for. A ring of n members is n connections of 2 (n - 1) messages; member i may send its message
-// k + 1 once it holds message k of its predecessor: the predecessor's `successor` is i, and `granted` is 1.
+// k + 1 once it holds message k of its predecessor: the predecessor's successor is i, and `granted` is 1.
 struct ConnectionRequest {
     GpuId source, destination;
     Bytes message;                            // payload of each message
     std::int64_t messages = 1;
     SimTime start;
     std::int64_t granted = INT64_MAX;         // messages that may go without waiting for a predecessor
-    std::uint32_t successor = no_connection;  // gets one more message granted for each that arrives here whole;
-                                              // it must begin at this connection's destination, or the delay be
-                                              // at least the least link latency of the fabric
-    SimDuration successor_delay{};            // between arrival and grant: hops inside a node
+    // They get one more message granted for each that arrives here whole, and whole from the sibling too; they begin,
+    // and the sibling ends, at this connection's destination. A tree has siblings and two successors, a ring one.
+    std::array<std::uint32_t, 2> successors{no_connection, no_connection};
+    std::uint32_t sibling = no_connection;
+    SimDuration successor_delay{};  // between arrival and grant: hops inside a node. Where it is not zero, at least the
+                                    // least link latency, successors may begin at another NIC of the node
     std::uint32_t queue_pair = 0;             // entropy of the ECMP hash
     std::uint8_t traffic_class = 1;
 };
@@ -73,7 +76,8 @@ struct ReceiveEnd {
     bool has_complained = false;  // a NACK for `expected` is under way
     std::uint8_t traffic_class = 1;
     std::uint32_t node = 0;
-    std::uint32_t successor = no_connection;
+    std::array<std::uint32_t, 2> successors{no_connection, no_connection};
+    std::uint32_t sibling = no_connection;
     std::int64_t successor_delay = 0;
     std::int64_t last_cnp = INT64_MIN / 2;
     PacketRoute route;                  // of its ACKs

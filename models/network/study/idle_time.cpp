@@ -1,0 +1,76 @@
+#include "models/network/study/idle_time.hpp"
+
+#include <algorithm>
+
+#include "models/network/framing.hpp"
+
+namespace rehearse {
+
+namespace {
+
+bool is_slower(Bandwidth rate, Bandwidth known) { return known.value == 0 || rate < known; }
+
+}  // namespace
+
+IdleTimes::IdleTimes(const Cluster& cluster, const Router& router, const NetworkSpec& network, Switch pad_last)
+    : cluster_(&cluster), router_(&router), network_(network), pad_last_(pad_last) {}
+
+Bytes IdleTimes::wire(Bytes message) const {
+    const std::int64_t mtu = network_.mtu.value;
+    const std::int64_t whole = std::max<std::int64_t>(1, (message.value + mtu - 1) / mtu) * mtu;
+    return wire_bytes(network_.framing, is_on(pad_last_) ? Bytes{whole} : message, network_.mtu);
+}
+
+IdlePath IdleTimes::path(const StudyFlow& flow) const {
+    IdlePath path;
+    const Bytes first = wire(std::min(flow.message, network_.mtu)), ack = control_wire_bytes(network_.framing);
+    SimDuration first_on_slowest;
+    const Path links = router_->route({flow.source, flow.destination, 0});
+    for (const LinkId id : links.links()) {
+        const Link& link = cluster_->link(id);
+        path.latency += link.latency;
+        if (link.tier < LinkTier::host) {
+            if (is_slower(link.rate, path.slowest_inside)) path.slowest_inside = link.rate;
+            continue;
+        }
+        path.store_and_forward += first / link.rate;
+        path.ack_return += link.latency + ack / link.rate;
+        if (!is_slower(link.rate, path.slowest_ethernet)) continue;
+        path.slowest_ethernet = link.rate;
+        first_on_slowest = first / link.rate;
+    }
+    path.store_and_forward += -first_on_slowest;
+    return path;
+}
+
+SimDuration IdleTimes::one_way(const IdlePath& path, Bytes message, std::int64_t messages) const {
+    SimDuration moving;
+    if (path.slowest_ethernet.value > 0) moving = wire(message) * messages / path.slowest_ethernet;
+    if (path.slowest_inside.value > 0) moving = std::max(moving, message * messages / path.slowest_inside);
+    return moving + path.latency + path.store_and_forward;
+}
+
+std::vector<SimDuration> IdleTimes::completions(const std::vector<StudyFlow>& flows) const {
+    std::vector<SimDuration> times(flows.size());
+    for (std::size_t begin = 0, end = 0; begin < flows.size(); begin = end) {
+        SimDuration around;  // of a ring: one message over each of its hops
+        for (end = begin; end < flows.size() && (end == begin || flows[end].ring == flows[begin].ring); ++end) {
+            const StudyFlow& flow = flows[end];
+            const IdlePath path = this->path(flow);
+            around += one_way(path, flow.message);
+            times[end] = path.ack_return;
+            if (flow.ring == 0) {
+                times[end] += one_way(path, flow.message, flow.messages);
+                ++end;
+                break;
+            }
+        }
+        if (flows[begin].ring == 0) continue;
+        const auto n = static_cast<std::int64_t>(end - begin);
+        for (std::size_t i = begin; i < end; ++i)
+            times[i] += SimDuration{detail::narrow(detail::Wide{around.value} * flows[i].messages / n)};
+    }
+    return times;
+}
+
+}  // namespace rehearse

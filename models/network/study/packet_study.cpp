@@ -1,0 +1,134 @@
+#include <algorithm>
+
+#include "models/network/study/study.hpp"
+
+namespace rehearse {
+
+namespace {
+
+// Samples at a fixed interval; when their number reaches the bound, every other one goes and the interval doubles.
+class Sampler {
+public:
+    explicit Sampler(const StudyWatch& watch) : interval_(watch.interval), most_(watch.samples_most) {}
+
+    SimDuration interval() const { return interval_; }
+    void add(const StudySample& sample, std::vector<StudySample>& samples) {
+        if (static_cast<std::int64_t>(samples.size()) >= most_) {
+            std::size_t kept = 0;
+            for (std::size_t i = 1; i < samples.size(); i += 2) samples[kept++] = samples[i];
+            samples.resize(kept);
+            interval_ = interval_ * 2;
+        }
+        samples.push_back(sample);
+    }
+
+private:
+    SimDuration interval_;
+    std::int64_t most_;
+};
+
+// Connections of flow f: f x queue pairs, and the following ones.
+void connect_all(PacketEngine& engine, const std::vector<StudyFlow>& flows, std::int64_t queue_pairs) {
+    const auto q = static_cast<std::uint32_t>(queue_pairs);
+    for (const StudyFlow& flow : flows) {
+        for (std::uint32_t pair = 0; pair < q; ++pair) {
+            ConnectionRequest request;
+            request.source = flow.source;
+            request.destination = flow.destination;
+            request.message = Bytes{(flow.message.value + q - 1 - pair) / q};  // the shares add up to the message
+            request.messages = flow.messages;
+            request.start = flow.start;
+            request.granted = flow.granted;
+            REHEARSE_CHECK(flow.grants.size() <= request.successors.size(), "a flow that grants more than two others");
+            for (std::size_t i = 0; i < flow.grants.size(); ++i) request.successors[i] = flow.grants[i] * q + pair;
+            if (flow.sibling != no_flow) request.sibling = flow.sibling * q + pair;
+            request.queue_pair = pair;
+            request.traffic_class = flow.traffic_class;
+            engine.connect(request);
+        }
+    }
+}
+
+bool has_ended(const ConnectionResult& result) {
+    return result.state == ConnectionState::done || result.state == ConnectionState::failed;
+}
+
+// Longer than any flow can be silent that has a packet on its way: all tries of a queue pair.
+SimDuration silence_most(const TransportSpec& transport) {
+    return SimDuration{(4'096'000ll << transport.timeout_exponent) * (transport.retries + 2)};
+}
+
+// Runs on until every connection has ended or nothing can end any more.
+void run_until_ended(PacketEngine& engine, const TransportSpec& transport, std::size_t queue_pairs,
+                     SimTime start_last, const StudyWatch& watch, StudyRecord& record) {
+    Sampler sampler(watch);
+    std::vector<std::uint32_t> open(engine.results().size());
+    for (std::uint32_t i = 0; i < open.size(); ++i) open[i] = i;
+    const std::size_t all = open.size();
+    SimTime now, moved_at = start_last;
+    std::uint64_t moved = 0;
+    while (!open.empty()) {
+        const SimTime next = engine.next_event_time();
+        if (next == SimTime{INT64_MAX} || next - moved_at > silence_most(transport)) return;
+        now = std::max(now, next) + sampler.interval();
+        engine.run(now);
+        std::erase_if(open, [&](std::uint32_t i) { return has_ended(engine.results()[i]); });
+        StudySample sample{now, (all - open.size()) / queue_pairs, total_of(engine.counters())};
+        if (sample.sum.data != moved) moved_at = now;
+        moved = sample.sum.data;
+        sampler.add(sample, record.samples);
+        if (watch.progress) watch.progress(static_cast<double>(all - open.size()) / static_cast<double>(all));
+    }
+}
+
+FlowRecord record_of(const StudyFlow& flow, SimDuration idle, const ConnectionResult* results, std::size_t count) {
+    FlowRecord record;
+    record.start = flow.start;
+    record.idle = idle;
+    record.bytes = flow.message * flow.messages;
+    for (std::size_t i = 0; i < count; ++i) {
+        const ConnectionResult& result = results[i];
+        record.finished = std::max(record.finished, result.finished);
+        record.retransmissions += result.retransmissions;
+        record.timeouts += result.timeouts;
+        if (!has_ended(result)) record.end = FlowEnd::blocked;
+        else if (result.state == ConnectionState::failed && record.end == FlowEnd::whole) record.end = FlowEnd::failed;
+    }
+    return record;
+}
+
+}  // namespace
+
+StudyRecord PacketStudy::run(const std::vector<StudyFlow>& flows, const std::vector<SimDuration>& idle,
+                             const StudyWatch& watch) {
+    const auto queue_pairs = static_cast<std::size_t>(network_.ecmp.queue_pairs);
+    connect_all(engine_, flows, network_.ecmp.queue_pairs);
+    StudyRecord record;
+    SimTime start_last;
+    for (const StudyFlow& flow : flows) start_last = std::max(start_last, flow.start);
+    run_until_ended(engine_, spec_.transport, queue_pairs, start_last, watch, record);
+    for (std::size_t f = 0; f < flows.size(); ++f) {
+        record.flows.push_back(record_of(flows[f], idle[f], &engine_.results()[f * queue_pairs], queue_pairs));
+        record.end = std::max(record.end, record.flows.back().finished);
+    }
+    record.links.resize(graph_.cluster().links().size());
+    for (std::uint32_t p = 0; p < graph_.port_count(); ++p)
+        record.links[graph_.port(p).link.value] = engine_.counters()[p];
+    record.events = engine_.events();
+    record.fingerprint = engine_.fingerprint();
+    return record;
+}
+
+bool leaves_by_own_nic(const Cluster& cluster, const Router& router, const StudyFlow& flow) {
+    const Path path = router.route({flow.source, flow.destination, 0});
+    VertexId first, last;
+    for (const LinkId id : path.links()) {
+        const Link& link = cluster.link(id);
+        if (link.tier < LinkTier::host) continue;
+        if (!first.valid()) first = link.from;
+        last = link.to;
+    }
+    return first.valid() && first == cluster.nic_vertex(flow.source) && last == cluster.nic_vertex(flow.destination);
+}
+
+}  // namespace rehearse

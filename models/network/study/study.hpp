@@ -1,0 +1,76 @@
+// A study runs traffic on the fabric alone, at packet level or with a NetworkModel, and records what became of it.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "models/network/packet/counters.hpp"
+#include "models/network/packet/engine.hpp"
+#include "models/network/packet/fabric_graph.hpp"
+#include "models/network/packet/spec.hpp"
+#include "models/network/spec.hpp"
+#include "models/network/study/traffic.hpp"
+
+namespace rehearse {
+
+enum class FlowEnd : std::uint8_t { whole, failed, blocked };  // failed: retries used up; blocked: it never ended
+
+struct FlowRecord {
+    SimTime start, finished;  // finished: the sender holds the last ACK
+    SimDuration idle;         // what the flow takes alone on an idle fabric (idle_time.hpp)
+    Bytes bytes;              // payload of all its messages
+    std::uint64_t retransmissions = 0, timeouts = 0;
+    FlowEnd end = FlowEnd::whole;
+};
+
+struct StudySample {  // totals up to an instant
+    SimTime at;
+    std::uint64_t flows_ended = 0;
+    PortCounters sum;  // of all links; queue_peak: the highest so far
+};
+
+struct StudyRecord {
+    std::vector<FlowRecord> flows;     // in the order of the traffic
+    std::vector<PortCounters> links;   // by LinkId; at flow fidelity bytes alone
+    std::vector<StudySample> samples;  // at most StudyWatch::samples_most
+    SimTime end;                       // of the last flow
+    std::uint64_t events = 0, fingerprint = 0;
+};
+
+struct StudyWatch {
+    SimDuration interval = microseconds(10);  // between samples; doubles each time their number reaches the bound
+    std::int64_t samples_most = 256;
+    std::function<void(double)> progress;     // share of the flows that have ended; may be empty
+};
+
+// Packet fidelity. Each flow is ecmp.queue_pairs connections that carry an equal share of every message. It ends when
+// every flow has ended or failed, or when nothing moves any more: those left are blocked. Both GPUs of a flow must reach
+// each other over the NICs that serve them (leaves_by_own_nic).
+class PacketStudy {
+public:
+    // The graph and the specs must outlive it.
+    PacketStudy(const FabricGraph& graph, const NetworkSpec& network, const PacketSpec& spec, std::uint64_t seed)
+        : graph_(graph), network_(network), spec_(spec), engine_(graph, network, spec, seed) {}
+
+    const SharedBuffer::Limits& buffer_limits() const { return engine_.buffer_limits(); }
+    // Once. `idle` as IdleTimes::completions() gives it.
+    StudyRecord run(const std::vector<StudyFlow>& flows, const std::vector<SimDuration>& idle, const StudyWatch& watch);
+
+private:
+    const FabricGraph& graph_;
+    const NetworkSpec& network_;
+    const PacketSpec& spec_;
+    PacketEngine engine_;
+};
+
+// Whether the flow's packets leave by the source's NIC and arrive by the destination's: not inside a node (NVLink), and
+// not over another rail's NIC.
+bool leaves_by_own_nic(const Cluster& cluster, const Router& router, const StudyFlow& flow);
+
+// Flow and ideal fidelity: fluid time + (H - 1) first-packet serialisations + H propagations + ACK return. A ring is one
+// transfer: its flows end together. The flows of a tree run side by side.
+StudyRecord run_fluid(const Cluster& cluster, const Router& router, const NetworkSpec& network,
+                      const std::vector<StudyFlow>& flows, const std::vector<SimDuration>& idle);
+
+}  // namespace rehearse

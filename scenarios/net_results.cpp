@@ -1,0 +1,158 @@
+#include "scenarios/net_results.hpp"
+
+#include <fmt/format.h>
+
+#include "scenarios/installation.hpp"
+#include "scenarios/json_parts.hpp"
+#include "scenarios/results.hpp"
+#include "scenarios/scenario_yaml.hpp"
+#include "scenarios/text_file.hpp"
+#include "scenarios/words.hpp"
+#include "sim/trace/csv_writer.hpp"
+
+namespace rehearse {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+double microseconds_of(SimDuration time) { return time.seconds() * 1e6; }
+double pause_us(const PortCounters& port) { return microseconds_of(SimDuration{port.paused}); }
+bool has_packets(const NetOutcome& outcome) {
+    return outcome.scenario.network().fidelity == Fidelity::packet;
+}
+
+std::string fingerprint_text(const NetOutcome& outcome) { return fmt::format("{:016x}", outcome.record.fingerprint); }
+
+Json spread_json(const Spread& spread) {
+    return {{"min", spread.min}, {"mean", spread.mean}, {"p50", spread.p50}, {"p99", spread.p99}, {"max", spread.max}};
+}
+
+Json net_json(const StudyFigures& figures) {
+    return {{"flows", figures.flows},
+            {"flows_failed", figures.failed},
+            {"flows_blocked", figures.blocked},
+            {"bytes", figures.bytes.value},
+            {"fct_us", spread_json(figures.fct_us)},
+            {"slowdown", spread_json(figures.slowdown)},
+            {"goodput_gbps", figures.goodput_gbps},
+            {"link_transmissions", figures.sum.data + figures.sum.control},
+            {"data_link_transmissions", figures.sum.data},
+            {"control_link_transmissions", figures.sum.control},
+            {"retransmissions", figures.retransmissions},
+            {"timeouts", figures.timeouts},
+            {"drops", figures.sum.drops},
+            {"losses", figures.sum.losses},
+            {"link_replays", figures.sum.replays},
+            {"pauses", figures.sum.pauses},
+            {"pause_us_total", pause_us(figures.sum)},
+            {"ecn_marks", figures.sum.marks},
+            {"queue_peak_bytes", figures.sum.queue_peak},
+            {"time_end_us", figures.end_us}};
+}
+
+Json network_json(const NetOutcome& outcome) {
+    const StudyFigures& figures = outcome.figures;
+    Json json{{"pauses", figures.sum.pauses}, {"retransmissions", figures.retransmissions}};
+    for (std::size_t tier = 0; tier < link_tier_count; ++tier) {
+        const PortCounters& sum = figures.tiers[tier];
+        const std::string key(name(static_cast<LinkTier>(tier)));
+        json["bytes_per_tier"][key] = sum.bytes;
+        json["link_transmissions_per_tier"][key] = sum.data + sum.control;
+        json["pause_us_per_tier"][key] = pause_us(sum);
+        json["queue_peak_bytes_per_tier"][key] = sum.queue_peak;
+    }
+    json["busiest_links"] = Json::array();
+    for (const LinkLoad& load : figures.busiest)
+        json["busiest_links"].push_back(
+            link_json(load.link, static_cast<double>(outcome.record.links[load.link.value].bytes), load.utilisation,
+                      outcome.cluster));
+    return json;
+}
+
+Json run_json(const NetOutcome& outcome) {
+    const ValidNetScenario& scenario = outcome.scenario;
+    return {{"scenario", scenario.name()},
+            {"seed", scenario.seed()},
+            {"fingerprint", fingerprint_text(outcome)},
+            {"fidelity", word_for(fidelity_words, scenario.network().fidelity)},
+            {"job_outcome", outcome.figures.blocked > 0  ? "blocked"
+                            : outcome.figures.failed > 0 ? "flows_failed"
+                                                         : "completed"},
+            {"events", outcome.record.events},
+            {"wall_s", outcome.wall_s},
+            {"peak_rss_bytes", peak_rss_bytes()},
+            {"version", version()},
+            {"commit", commit()}};
+}
+
+void write_flows(const std::string& path, const NetOutcome& outcome) {
+    constexpr std::string_view words[] = {"whole", "failed", "blocked"};
+    CsvWriter csv(path, {"flow", "source", "destination", "bytes", "start_us", "fct_us", "slowdown", "retransmissions",
+                         "timeouts", "end"});
+    for (std::size_t f = 0; f < outcome.flows.size(); ++f) {
+        const FlowRecord& record = outcome.record.flows[f];
+        const bool whole = record.end == FlowEnd::whole;
+        const SimDuration time = whole ? record.finished - record.start : SimDuration{0};
+        const double slowdown = record.idle.value > 0 ? time.seconds() / record.idle.seconds() : 0;
+        csv.row(f, outcome.flows[f].source.value, outcome.flows[f].destination.value, record.bytes.value,
+                record.start.seconds() * 1e6, microseconds_of(time), slowdown, record.retransmissions, record.timeouts,
+                words[static_cast<std::size_t>(record.end)]);
+    }
+    csv.close();
+}
+
+void write_links(const std::string& path, const NetOutcome& outcome) {
+    CsvWriter csv(path, {"link", "from", "to", "tier", "rate_bps", "bytes", "utilisation", "data", "control", "marks",
+                         "drops", "losses", "replays", "pauses", "pause_us", "queue_peak_bytes"});
+    const double seconds = outcome.record.end.seconds();
+    for (std::uint32_t l = 0; l < outcome.record.links.size(); ++l) {
+        const Link& link = outcome.cluster.link(LinkId{l});
+        const PortCounters& port = outcome.record.links[l];
+        const double able = link.rate.bytes_per_second() * seconds;
+        csv.row(l, outcome.cluster.vertex_name(link.from), outcome.cluster.vertex_name(link.to), name(link.tier),
+                link.rate.value, port.bytes, able > 0 ? static_cast<double>(port.bytes) / able : 0.0, port.data,
+                port.control, port.marks, port.drops, port.losses, port.replays, port.pauses, pause_us(port),
+                port.queue_peak);
+    }
+    csv.close();
+}
+
+void write_series(const std::string& path, const NetOutcome& outcome) {
+    CsvWriter csv(path, {"time_us", "flows_ended", "data", "control", "bytes", "marks", "drops", "losses", "replays",
+                         "pauses", "pause_us", "queue_peak_bytes"});
+    for (const StudySample& sample : outcome.record.samples) {
+        const PortCounters& sum = sample.sum;
+        csv.row(sample.at.seconds() * 1e6, sample.flows_ended, sum.data, sum.control, sum.bytes, sum.marks, sum.drops,
+                sum.losses, sum.replays, sum.pauses, pause_us(sum), sum.queue_peak);
+    }
+    csv.close();
+}
+
+}  // namespace
+
+std::string default_folder(const NetOutcome& outcome) {
+    return default_folder(outcome.scenario.name(), fingerprint_text(outcome));
+}
+
+std::string metrics_json(const NetOutcome& outcome) {
+    Json json{{"schema_version", 1}};
+    json["net"] = net_json(outcome.figures);
+    json["network"] = network_json(outcome);
+    json["run"] = run_json(outcome);
+    return json.dump(2) + "\n";
+}
+
+void write_results(ResultFolder& folder, const NetOutcome& outcome) {
+    write_text(folder.file("scenario.resolved.yaml"),
+               fmt::format("# Every default spelled out; fingerprint {}.\n", fingerprint_text(outcome)) +
+                   scenario_yaml(outcome.scenario.plain()));
+    write_flows(folder.file("flows.csv"), outcome);
+    write_links(folder.file("links.csv"), outcome);
+    if (has_packets(outcome)) write_series(folder.file("series.csv"), outcome);
+    write_text(folder.file("summary.txt"), summary(outcome));
+    write_text(folder.file("metrics.json"), metrics_json(outcome));
+    folder.publish();
+}
+
+}  // namespace rehearse

@@ -1,0 +1,154 @@
+// Patterns as flows, idle times against closed forms, both fidelities against each other, traces as text.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "models/network/study/figures.hpp"
+#include "models/network/study/idle_time.hpp"
+#include "models/network/study/trace_file.hpp"
+#include "tests/models/packet_fixture.hpp"
+
+namespace rehearse {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+PatternSpec spec_of(Pattern pattern, std::int64_t members, Bytes message) {
+    PatternSpec spec;
+    spec.pattern = pattern;
+    spec.members = members;
+    spec.message = message;
+    return spec;
+}
+
+StudyRecord run_pattern(const PatternSpec& pattern, Fidelity fidelity, const ClusterSpec& fabric,
+                        const PacketSpec& packets = {}) {
+    const Cluster cluster = build_cluster(fabric);
+    NetworkSpec network = testing::PacketBed::plain_network();
+    network.fidelity = fidelity;
+    const Router router(cluster, network.ecmp, 1);
+    const std::vector<StudyFlow> flows = flows_of({&pattern, 1});
+    const Switch pad = packets.transport.pad_last;
+    const std::vector<SimDuration> idle = IdleTimes(cluster, router, network, pad).completions(flows);
+    if (fidelity != Fidelity::packet) return run_fluid(cluster, router, network, flows, idle);
+    const FabricGraph graph(cluster, router);
+    return PacketStudy(graph, network, packets, 1).run(flows, idle, {});
+}
+
+// Members 3, 5, 7, ...; a ring of four in groups of two is two rings of two.
+TEST(Traffic, MembersAndGroupsAreWhereTheyShouldBe) {
+    PatternSpec spec = spec_of(Pattern::ring_all_reduce, 4, Bytes{1000});
+    spec.first = 3;
+    spec.stride = 2;
+    spec.group = 2;
+    const std::vector<StudyFlow> flows = flows_of({&spec, 1});
+    ASSERT_EQ(flows.size(), 4U);
+    EXPECT_EQ(flows[0].source, GpuId{3});
+    EXPECT_EQ(flows[0].destination, GpuId{7});
+    EXPECT_EQ(flows[2].source, GpuId{5});
+    EXPECT_EQ(flows[2].destination, GpuId{9});
+    EXPECT_EQ(flows[0].message, Bytes{500});
+    EXPECT_EQ(flows[0].messages, 2);
+    EXPECT_THAT(flows[0].grants, ElementsAre(1));
+    EXPECT_THAT(flows[1].grants, ElementsAre(0));
+    EXPECT_NE(flows[0].ring, flows[2].ring);
+}
+
+// Members 0 .. 4: 1 and 2 under 0, 3 and 4 under 1. Leaves go at once; 1 waits for 3 and 4, the way down for 1 and 2.
+TEST(Traffic, ATreeWaitsForItsChildren) {
+    PatternSpec spec = spec_of(Pattern::tree_all_reduce, 5, Bytes{1600});
+    const std::vector<StudyFlow> flows = flows_of({&spec, 1});
+    ASSERT_EQ(flows.size(), 8U);  // up 1 2 3 4, down 1 2 3 4
+    EXPECT_EQ(flows[0].granted, 0);
+    EXPECT_GT(flows[1].granted, 16);
+    EXPECT_EQ(flows[2].sibling, 3U);
+    EXPECT_THAT(flows[2].grants, ElementsAre(0));
+    EXPECT_THAT(flows[0].grants, ElementsAre(4, 5));
+    EXPECT_EQ(flows[0].sibling, 1U);
+    EXPECT_THAT(flows[4].grants, ElementsAre(6, 7));
+    EXPECT_EQ(flows[5].grants.size(), 0U);
+    EXPECT_EQ(flows[4].granted, 0);
+}
+
+// Every byte of a tree arrives, once, though chunks of siblings come in different order.
+TEST(PacketStudy, CollectivesMoveTheirBytes) {
+    for (const Pattern pattern : {Pattern::ring_all_reduce, Pattern::tree_all_reduce}) {
+        const StudyRecord record =
+            run_pattern(spec_of(pattern, 13, Bytes{260'000}), Fidelity::packet, testing::fat_tree_with_ecmp(4));
+        for (const FlowRecord& flow : record.flows) EXPECT_EQ(flow.end, FlowEnd::whole);
+    }
+}
+
+// n members under ToRs of a pair each: the ring's flows end when 2 (n - 1) messages have gone around, plus an ACK.
+TEST(PacketStudy, ARingTakesItsClosedForm) {
+    const StudyRecord record = run_pattern(spec_of(Pattern::ring_all_reduce, 8, Bytes{8 * 40'960}), Fidelity::packet,
+                                           testing::fat_tree_with_ecmp(8));
+    for (const FlowRecord& flow : record.flows)
+        EXPECT_NEAR((flow.finished - flow.start).seconds() / flow.idle.seconds(), 1, 0.1);
+}
+
+// Uncongested flows: packet and fluid agree within 2 %. Permutations with collisions of 24 packets and more: the mean.
+TEST(Study, FidelitiesAgreeOnIdlePaths) {
+    PatternSpec one = spec_of(Pattern::incast, 128, Bytes{1'000'000});
+    one.senders = 1;
+    for (const std::int64_t stride : {1, 9, 100}) {
+        one.stride = stride;
+        for (const std::int64_t size : {1, 4096, 5000, 1'000'000}) {
+            one.message = Bytes{size};
+            const ClusterSpec fabric = testing::fat_tree_with_ecmp(8);
+            const FlowRecord packet = run_pattern(one, Fidelity::packet, fabric).flows.front();
+            const FlowRecord fluid = run_pattern(one, Fidelity::flow, fabric).flows.front();
+            const FlowRecord ideal = run_pattern(one, Fidelity::ideal, fabric).flows.front();
+            const auto time = static_cast<double>(packet.finished.value);
+            EXPECT_NEAR(static_cast<double>(fluid.finished.value) / time, 1, 0.0001) << stride << " " << size;
+            EXPECT_NEAR(static_cast<double>(ideal.finished.value) / time, 1, 0.0001);
+            EXPECT_NEAR(static_cast<double>(packet.idle.value) / time, 1, 0.0001);
+        }
+    }
+}
+
+TEST(Study, PermutationsOfBothFidelitiesAreClose) {
+    PacketSpec endless;
+    endless.buffer.bounded = Switch::off;
+    const PatternSpec pattern = spec_of(Pattern::permutation, 128, Bytes{2'000'000});
+    const auto mean = [&](Fidelity fidelity) {
+        const StudyRecord record = run_pattern(pattern, fidelity, testing::fat_tree_with_ecmp(8), endless);
+        return figures_of(record, build_cluster(testing::fat_tree_with_ecmp(8))).fct_us.mean;
+    };
+    EXPECT_NEAR(mean(Fidelity::packet) / mean(Fidelity::flow), 1, 0.1);
+}
+
+TEST(Study, SpreadOfValues) {
+    const Spread none = spread_of({});
+    EXPECT_EQ(none.max, 0);
+    std::vector<double> hundred;
+    for (int i = 100; i >= 1; --i) hundred.push_back(i);
+    const Spread spread = spread_of(hundred);
+    EXPECT_EQ(spread.min, 1);
+    EXPECT_EQ(spread.p50, 51);
+    EXPECT_EQ(spread.p99, 100);
+    EXPECT_DOUBLE_EQ(spread.mean, 50.5);
+}
+
+TEST(TraceFile, ReadsFlowsAndSaysWhatIsWrong) {
+    FaultList faults;
+    const auto flows = parse_trace("src,dst,bytes,start_ps\n0,1,1000,0\n\n# later\n2, 3 ,5,1000000\n", "t.csv", faults);
+    EXPECT_TRUE(faults.empty());
+    ASSERT_EQ(flows.size(), 2U);
+    EXPECT_EQ(flows[1].source, 2U);
+    EXPECT_EQ(flows[1].destination, 3U);
+    EXPECT_EQ(flows[1].start, SimTime{1'000'000});
+    EXPECT_EQ(parse_trace("0,1,1000,0\n", "t.csv", faults).size(), 1U);  // without a header
+    EXPECT_TRUE(faults.empty());
+    parse_trace("0,1,10\n0,1,-3,0\n0,1,2,3,4\n", "t.csv", faults);
+    ASSERT_EQ(faults.size(), 3U);
+    EXPECT_THAT(to_string(faults.faults()[0]), HasSubstr("t.csv:1:7: start: the line ends too early"));
+    EXPECT_THAT(to_string(faults.faults()[1]), HasSubstr("t.csv:2:5: bytes: -3 is out of range"));
+    EXPECT_THAT(to_string(faults.faults()[2]), HasSubstr("t.csv:3:9"));
+    FaultList empty;
+    parse_trace("# nothing\n", "t.csv", empty);
+    EXPECT_EQ(empty.size(), 1U);
+}
+
+}  // namespace
+}  // namespace rehearse
