@@ -1,9 +1,9 @@
 #include "models/network/packet/engine.hpp"
 
 #include <algorithm>
-#include <cmath>
 
 #include "models/network/framing.hpp"
+#include "models/network/packet/probability.hpp"
 #include "sim/base/rng.hpp"
 
 namespace rehearse {
@@ -12,12 +12,6 @@ namespace {
 
 constexpr std::int64_t aeth = 4;             // of an ACK, InfiniBand annex A17
 constexpr std::int64_t frame_min = 64 + 20;  // Ethernet: smallest frame, preamble and gap
-
-std::uint64_t probability_threshold(Ratio probability) {
-    if (probability.value <= 0) return 0;
-    if (probability.value >= 1) return UINT64_MAX;
-    return static_cast<std::uint64_t>(std::ldexp(probability.value, 64));
-}
 
 std::int64_t packets_of(std::int64_t message, std::int64_t mtu) {
     return std::max<std::int64_t>(1, (message + mtu - 1) / mtu);
@@ -28,7 +22,8 @@ std::int64_t packets_of(std::int64_t message, std::int64_t mtu) {
 PacketEngine::PacketEngine(const FabricGraph& graph, const NetworkSpec& network, const PacketSpec& spec,
                            std::uint64_t seed)
     : graph_(&graph), network_(&network), spec_(&spec), seed_(seed ^ hash_name("packet")), window_(graph.latency_min()),
-      classes_(static_cast<std::uint32_t>(spec.classes)) {
+      classes_(static_cast<std::uint32_t>(spec.classes)), has_credits_(network.flow_control == FlowControl::cbfc),
+      has_link_layer_(has_credits_) {
     const HeaderStack stack = header_stack(network.framing);
     const std::int64_t control = stack.every_packet.value + aeth + stack.line.value;
     const bool is_plain = network.framing == Framing::fixed_64 || network.framing == Framing::none;
@@ -76,8 +71,9 @@ void PacketEngine::fill_buffers() {
                     .resume_offset = spec_->pfc.resume_offset.value,
                     .alpha = spec_->buffer.alpha.value,
                     .cell = static_cast<std::int32_t>(spec_->buffer.cell.value),
-                    .is_bounded = is_on(spec_->buffer.bounded),
-                    .is_lossless = network_->flow_control == FlowControl::pfc};
+                    .is_bounded = is_on(spec_->buffer.bounded) && !has_credits_,
+                    .is_lossless = !has_credits_};
+    if (has_credits_) fill_credits(wire_max);
     for (std::uint32_t node = 0; node < graph_->node_count(); ++node) {
         first_buffer_.push_back(static_cast<std::uint32_t>(buffers_.size()));
         const std::int64_t count = graph_->is_switch(node) ? spec_->buffer.slices : 0;

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "models/network/packet/counters.hpp"
+#include "models/network/packet/credits.hpp"
 #include "models/network/packet/fabric_graph.hpp"
 #include "models/network/packet/packet.hpp"
 #include "models/network/packet/queue_pair.hpp"
@@ -47,14 +48,14 @@ private:
     struct Egress {
         std::int64_t free_at = 0;       // the last packet's last bit has left
         std::uint32_t waiting = 0;      // bit per class with packets
-        std::uint32_t paused = 0;       // bit per class: PFC
+        std::uint32_t paused = 0;       // bit per class that may not send: PFC, or no credits
         bool has_timer = false;         // a `port_free` timer is pending
         std::uint8_t last_class = 0;    // served last, for round robin among data classes
         std::int64_t paused_since = 0;
         std::uint64_t loss_counter = 0;
     };
     enum class TimerKind : std::uint32_t {
-        port_free, start, ack_timeout, pace, pause_begins, pause_ends, pause_refresh
+        port_free, start, ack_timeout, pace, pause_begins, pause_ends, pause_refresh, credit_check
     };
     struct Timer {
         std::int64_t time;
@@ -100,6 +101,22 @@ private:
     void begin_pause(std::uint32_t port, std::uint32_t klass);
     void end_pause(std::uint32_t port, std::uint32_t klass);
     void refresh_pause(std::uint32_t port, std::uint32_t klass);
+    void block(std::uint32_t port, std::uint32_t klass);    // the class may not send ...
+    void unblock(std::uint32_t port, std::uint32_t klass);  // ... until now
+
+    // link_layer.cpp: what credits make of an incoming frame; false when it ends here
+    bool admit_frame(std::uint32_t node, std::uint32_t port, Packet& packet);
+    // credits.cpp
+    void fill_credits(Bytes wire_max);
+    std::uint32_t credits_of(std::int64_t wire) const {
+        return static_cast<std::uint32_t>((wire + spec_->cbfc.credit.value - 1) / spec_->cbfc.credit.value);
+    }
+    bool spend_credits(std::uint32_t port, std::uint32_t klass, std::uint32_t wire);
+    void free_credits(std::uint32_t port, std::uint32_t klass, std::uint32_t wire);
+    void tell_credits(std::uint32_t port, std::uint32_t klass);
+    void check_credits(std::uint32_t port);
+    void receive_credit(std::uint32_t port, const Packet& packet);
+    void receive_credit_check(std::uint32_t port, const Packet& packet);
 
     // nic_send.cpp, nic_receive.cpp
     static bool may_send(const SendEnd& end) {
@@ -107,6 +124,8 @@ private:
     }
     void make_ready(std::uint32_t connection);
     bool next_data(std::uint32_t node, std::uint32_t port, Packet& packet);
+    static std::uint32_t number_to_send(const SendEnd& end);
+    static std::uint16_t wire_of(const SendEnd& end, std::uint32_t number);
     void build_data(std::uint32_t connection, Packet& packet);
     void choose_path(std::uint32_t connection, Packet& packet);
     void receive_ack(const Packet& packet);
@@ -128,6 +147,8 @@ private:
     std::int64_t now_ = 0;
     std::uint64_t events_ = 0;
     std::uint32_t classes_;
+    bool has_credits_;
+    bool has_link_layer_;  // frames need more than a look at their FCS when they come in
     std::uint16_t control_wire_;
     std::int64_t reorder_max_;
     std::uint64_t loss_threshold_data_, loss_threshold_control_;
@@ -142,6 +163,10 @@ private:
     std::vector<Ring<Packet>> wires_;       // per port: arriving there
     std::vector<IngressQueue> ingress_;     // per port x class
     std::vector<Pause> pauses_;             // per port x class
+    std::vector<CreditSend> credit_send_;        // CBFC, per port x class: of the link that it leaves by
+    std::vector<CreditReceive> credit_receive_;  // ... and of the one that comes in there
+    std::vector<CreditPort> credit_ports_;
+    std::uint64_t update_loss_threshold_ = 0;
     SharedBuffer::Limits data_limits_;
     std::vector<SharedBuffer> buffers_;     // per node x slice
     std::vector<std::uint32_t> first_buffer_;

@@ -18,12 +18,11 @@ void PacketEngine::make_ready(std::uint32_t connection) {
 // The connections that may send take turns, a packet each.
 bool PacketEngine::next_data(std::uint32_t node, std::uint32_t port, Packet& packet) {
     Ring<std::uint32_t>& ready = nodes_[node].ready;
-    const std::uint32_t paused = egress_[port].paused;
     for (std::uint32_t left = ready.size(); left > 0; --left) {
         const std::uint32_t connection = ready.front();
         ready.pop();
         SendEnd& end = senders_[connection];
-        if ((paused >> end.traffic_class & 1) != 0) {
+        if ((egress_[port].paused >> end.traffic_class & 1) != 0) {
             ready.push(connection);
             continue;
         }
@@ -31,6 +30,11 @@ bool PacketEngine::next_data(std::uint32_t node, std::uint32_t port, Packet& pac
         if (!may_send(end)) continue;
         if (end.pace > now_) {
             add_timer(node, end.pace, TimerKind::pace, connection);
+            continue;
+        }
+        if (has_credits_ && !spend_credits(port, end.traffic_class, wire_of(end, number_to_send(end)))) {
+            end.is_queued = true;
+            ready.push(connection);
             continue;
         }
         build_data(connection, packet);
@@ -43,24 +47,32 @@ bool PacketEngine::next_data(std::uint32_t node, std::uint32_t port, Packet& pac
     return false;
 }
 
+std::uint32_t PacketEngine::number_to_send(const SendEnd& end) {
+    if (end.resend == 0) return end.next;
+    return end.resend_base + static_cast<std::uint32_t>(std::countr_zero(end.resend));
+}
+
+std::uint16_t PacketEngine::wire_of(const SendEnd& end, std::uint32_t number) {
+    const std::uint32_t place = number % end.per_message;
+    return static_cast<std::uint16_t>((place + 1 == end.per_message ? end.last_wire : end.full_wire) +
+                                      (place == 0 ? end.first_extra : 0));
+}
+
 void PacketEngine::build_data(std::uint32_t connection, Packet& packet) {
     SendEnd& end = senders_[connection];
-    std::uint32_t number = end.next;
+    const std::uint32_t number = number_to_send(end);
     if (end.resend != 0) {
-        number = end.resend_base + static_cast<std::uint32_t>(std::countr_zero(end.resend));
         end.resend &= end.resend - 1;
     } else {
         ++end.next;
     }
     if (results_[connection].state == ConnectionState::waiting) results_[connection].state = ConnectionState::active;
-    const std::uint32_t place = number % end.per_message;
     packet = {};
     packet.stamp = now_;
     packet.flow = connection;
     packet.number = number;
     packet.traffic_class = end.traffic_class;
-    packet.wire = static_cast<std::uint16_t>((place + 1 == end.per_message ? end.last_wire : end.full_wire) +
-                                             (place == 0 ? end.first_extra : 0));
+    packet.wire = wire_of(end, number);
     if (number < end.sent) {
         packet.flags |= PacketFlag::again;
         ++results_[connection].retransmissions;
@@ -69,6 +81,7 @@ void PacketEngine::build_data(std::uint32_t connection, Packet& packet) {
     packet.route = end.route.ports;
     if (spec_->transport.paths != PathChoice::ecmp) choose_path(connection, packet);
     end.last_sent = now_;
+    if (number == end.acked) end.deadline = INT64_MAX;  // its time begins now
     arm_timeout(connection);
 }
 
@@ -130,6 +143,7 @@ void PacketEngine::acknowledge_timeout(std::uint32_t connection) {
     } else {
         end.next = end.acked;
     }
+    arm_timeout(connection);  // tries count also while flow control lets nothing go
     make_ready(connection);
 }
 

@@ -85,6 +85,7 @@ bool PacketEngine::next_packet(std::uint32_t port, Packet& packet) {
         egress.last_class = static_cast<std::uint8_t>(klass);
     }
     Queue& queue = queues_[port * classes_ + klass];
+    if (has_credits_ && !spend_credits(port, klass, queue.ring.front().wire)) return next_packet(port, packet);
     packet = queue.ring.front();
     queue.ring.pop();
     queue.bytes -= packet.wire;
@@ -95,6 +96,7 @@ bool PacketEngine::next_packet(std::uint32_t port, Packet& packet) {
 
 void PacketEngine::release(const Packet& packet, std::uint32_t node) {
     const std::uint32_t in_port = graph_->first_port(node) + packet.in_port;
+    if (has_credits_) return free_credits(in_port, packet.traffic_class, packet.wire);
     SharedBuffer& buffer = buffers_[first_buffer_[node] + packet.in_port % spec_->buffer.slices];
     if (buffer.release(ingress_[in_port * classes_ + packet.traffic_class], packet.wire)) {
         send_pause(in_port, packet.traffic_class, 0);

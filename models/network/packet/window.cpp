@@ -115,15 +115,24 @@ void PacketEngine::fire(std::uint32_t node, const Timer& timer) {
         case TimerKind::pause_refresh:
             refresh_pause(timer.id, klass);
             return;
+        case TimerKind::credit_check:
+            check_credits(timer.id);
+            return;
     }
     REHEARSE_CHECK(node >= nodes_.size(), "a timer of no kind");
 }
 
 void PacketEngine::arrive(std::uint32_t node, std::uint32_t port, Packet& packet) {
-    if (has(packet, PacketFlag::corrupted)) return;
+    if (has_link_layer_ ? !admit_frame(node, port, packet) : has(packet, PacketFlag::corrupted)) return;
     switch (packet.kind) {
         case PacketKind::pause:
             receive_pause(port, packet);
+            return;
+        case PacketKind::credit:
+            receive_credit(port, packet);
+            return;
+        case PacketKind::credit_check:
+            receive_credit_check(port, packet);
             return;
         case PacketKind::data:
             if (graph_->is_switch(node)) break;
