@@ -126,6 +126,25 @@ TEST(Credits, LostUpdatesAreMadeGood) {
     EXPECT_LT(bed.microseconds_of(one), undisturbed + 256.0 * static_cast<double>(bed.total().losses));
 }
 
+// The credits of a lost data packet come back with the CC_Update: a sender with two packets of credit that loses both
+// waits for it, 256 us after its first packet; then its own timeout must send them again.
+TEST(Credits, LeakedCreditIsBackWithTheNextCheck) {
+    PacketSpec spec;
+    spec.cbfc.buffer = Bytes{2 * 33 * 128 + 2176};
+    spec.transport.timeout_exponent = 4;  // 65.5 us: long over when the credits are back
+    spec.transport.retries = 10;
+    PacketBed bed(fat_tree(4), spec, credit_network());
+    const std::uint32_t one = bed.send(0, 1, 2 * 4096);
+    bed.lose(bed.uplink_of(0), SimTime{0}, SimTime{100'000});  // both packets
+    bed.run();
+    EXPECT_EQ(bed.total().losses, 2U);
+    EXPECT_TRUE(bed.all_done());
+    const double check = 256 + 84 * 0.02e-3 + 0.5;              // CC_Update there ...
+    const double update = 8 * 0.02e-3 + 0.5;                    // ... CF_Update back
+    const double path = 2 * (0.5 + 0.0832) + 0.0832 + 2 * (0.5 + 0.00128);
+    EXPECT_NEAR(bed.microseconds_of(one), check + update + path, 0.005);
+}
+
 TEST(Credits, BadInput) {
     PacketSpec few;
     few.cbfc.buffer = Bytes{4224};

@@ -12,6 +12,7 @@ struct PortCounters {
     std::uint64_t drops = 0;              // no room
     std::uint64_t losses = 0;             // on the wire, or into a dead link
     std::uint64_t replays = 0;            // LLR
+    std::uint64_t given_up = 0;           // frames that LLR could not bring over
     std::int64_t paused = 0;              // ps during which at least one class could not send
     std::uint64_t pauses = 0;             // pause frames sent from here
     std::int64_t queue_peak = 0;          // bytes

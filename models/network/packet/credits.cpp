@@ -57,7 +57,9 @@ void PacketEngine::fill_credits(Bytes wire_max) {
             refuse("cbfc.buffer", std::to_string(limit) + " credits per class",
                    "at least " + std::to_string(needed) + ": one full packet and the spacing of CF_Updates");
         }
-        if (limit > credit_mask / 2) refuse("cbfc.buffer", std::to_string(limit) + " credits per class", "at most 2^19 - 1");
+        if (limit > credit_mask / 2) {
+            refuse("cbfc.buffer", std::to_string(limit) + " credits per class", "at most 2^19 - 1");
+        }
         credit_ports_[p].limit = static_cast<std::uint32_t>(limit);
         room[graph_->port(port.peer).node] += buffer.value * classes_;
     }
@@ -71,6 +73,7 @@ void PacketEngine::fill_credits(Bytes wire_max) {
 
 // Takes the credits of a packet that wants to leave, or holds its class until a CF_Update comes.
 bool PacketEngine::spend_credits(std::uint32_t port, std::uint32_t klass, std::uint32_t wire) {
+    if (has_faults_ && link_states_[port].is_down) return true;  // into the void
     CreditPort& link = credit_ports_[port];
     if (!credit_send_[port * classes_ + klass].take(credits_of(wire), link.limit)) {
         block(port, klass);

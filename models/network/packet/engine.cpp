@@ -23,7 +23,9 @@ PacketEngine::PacketEngine(const FabricGraph& graph, const NetworkSpec& network,
                            std::uint64_t seed)
     : graph_(&graph), network_(&network), spec_(&spec), seed_(seed ^ hash_name("packet")), window_(graph.latency_min()),
       classes_(static_cast<std::uint32_t>(spec.classes)), has_credits_(network.flow_control == FlowControl::cbfc),
-      has_link_layer_(has_credits_) {
+      has_retry_(is_on(spec.llr.enabled)), has_ack_events_(spec.llr.replay_buffer > Bytes{0}),
+      has_link_layer_(has_credits_ || has_retry_) {
+    seed_ = splitmix64(seed_);  // near seeds must not share their draws: ports and counters are only XORed in
     const HeaderStack stack = header_stack(network.framing);
     const std::int64_t control = stack.every_packet.value + aeth + stack.line.value;
     const bool is_plain = network.framing == Framing::fixed_64 || network.framing == Framing::none;
@@ -73,7 +75,9 @@ void PacketEngine::fill_buffers() {
                     .cell = static_cast<std::int32_t>(spec_->buffer.cell.value),
                     .is_bounded = is_on(spec_->buffer.bounded) && !has_credits_,
                     .is_lossless = !has_credits_};
+    wire_max_ = wire_max.value;
     if (has_credits_) fill_credits(wire_max);
+    if (has_retry_) fill_retry(wire_max);
     for (std::uint32_t node = 0; node < graph_->node_count(); ++node) {
         first_buffer_.push_back(static_cast<std::uint32_t>(buffers_.size()));
         const std::int64_t count = graph_->is_switch(node) ? spec_->buffer.slices : 0;

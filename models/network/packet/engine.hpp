@@ -15,6 +15,8 @@
 #include "models/network/packet/counters.hpp"
 #include "models/network/packet/credits.hpp"
 #include "models/network/packet/fabric_graph.hpp"
+#include "models/network/packet/link_faults.hpp"
+#include "models/network/packet/link_retry.hpp"
 #include "models/network/packet/packet.hpp"
 #include "models/network/packet/queue_pair.hpp"
 #include "models/network/packet/ring.hpp"
@@ -30,6 +32,8 @@ public:
 
     // Before the start time has been passed. The two GPUs must not share a NIC.
     std::uint32_t connect(const ConnectionRequest& request);
+    // Before the start time has been passed. Ports of faulty links must exist in the graph.
+    void add_fault(const LinkFault& fault);
     // Runs all events at or before `until`, or until nothing is pending.
     void run(SimTime until);
     // Earliest pending event; SimTime{INT64_MAX} when there is none.
@@ -55,7 +59,8 @@ private:
         std::uint64_t loss_counter = 0;
     };
     enum class TimerKind : std::uint32_t {
-        port_free, start, ack_timeout, pace, pause_begins, pause_ends, pause_refresh, credit_check
+        fault, port_free, start, ack_timeout, pace, pause_begins, pause_ends, pause_refresh, credit_check,
+        replay_begins, replay_timeout  // at one instant in this order
     };
     struct Timer {
         std::int64_t time;
@@ -75,6 +80,11 @@ private:
         std::uint64_t arriving[4] = {0, 0, 0, 0};  // bit per port whose incoming wire is not empty
         Ring<std::uint32_t> ready;              // NIC: connections that may send, in turn
         std::uint64_t fingerprint = 0;
+    };
+
+    struct PortFault {
+        LinkFault fault;
+        std::vector<std::uint32_t> ports;  // whose state it changes
     };
 
     void fill_buffers();
@@ -104,8 +114,30 @@ private:
     void block(std::uint32_t port, std::uint32_t klass);    // the class may not send ...
     void unblock(std::uint32_t port, std::uint32_t klass);  // ... until now
 
-    // link_layer.cpp: what credits make of an incoming frame; false when it ends here
+    // link_layer.cpp: only called when a link has credits, retry or faults
+    std::uint64_t enter_link(std::uint32_t port, Packet& packet);                // returns ps per byte
     bool admit_frame(std::uint32_t node, std::uint32_t port, Packet& packet);
+    // link_retry.cpp
+    void fill_retry(Bytes wire_max);
+    void keep_frame(std::uint32_t port, Packet& packet);
+    bool holds_new_frames(std::uint32_t port) const;
+    bool next_replay(std::uint32_t port, Packet& packet);
+    void expect_progress(std::uint32_t port);
+    void receive_retry(std::uint32_t port, const Packet& packet);
+    void begin_replay(std::uint32_t port);
+    void replay_timeout(std::uint32_t port);
+    void replay_all(std::uint32_t port);
+    void flush(std::uint32_t port);
+    bool take_in_order(std::uint32_t port, Packet& packet);
+    void acknowledge_frames(std::uint32_t port, Switch at_once);
+    void answer_frames(std::uint32_t port, PacketKind kind, std::uint16_t wire);
+    // link_faults.cpp
+    void update_link(std::uint32_t port);
+    void lose_link(std::uint32_t port);
+    void restore_link(std::uint32_t port);
+    bool is_cut(std::uint32_t port, const Packet& packet);
+    void enter_faulty_link(std::uint32_t port, Packet& packet);
+    bool draw_loss(std::uint32_t port, std::uint64_t threshold, std::uint64_t burst);
     // credits.cpp
     void fill_credits(Bytes wire_max);
     std::uint32_t credits_of(std::int64_t wire) const {
@@ -147,8 +179,10 @@ private:
     std::int64_t now_ = 0;
     std::uint64_t events_ = 0;
     std::uint32_t classes_;
-    bool has_credits_;
-    bool has_link_layer_;  // frames need more than a look at their FCS when they come in
+    bool has_credits_, has_retry_, has_ack_events_;
+    bool has_faults_ = false;
+    bool has_link_layer_;  // one of these: links do more than carry frames
+    std::int64_t wire_max_ = 0;  // of a data packet
     std::uint16_t control_wire_;
     std::int64_t reorder_max_;
     std::uint64_t loss_threshold_data_, loss_threshold_control_;
@@ -167,6 +201,11 @@ private:
     std::vector<CreditReceive> credit_receive_;  // ... and of the one that comes in there
     std::vector<CreditPort> credit_ports_;
     std::uint64_t update_loss_threshold_ = 0;
+    std::vector<RetrySend> retry_send_;          // LLR, per port
+    std::vector<RetryReceive> retry_receive_;
+    std::vector<std::int64_t> retry_patience_;   // replay timer, ps
+    std::vector<LinkState> link_states_;         // per port, once there is a fault
+    std::vector<PortFault> faults_;
     SharedBuffer::Limits data_limits_;
     std::vector<SharedBuffer> buffers_;     // per node x slice
     std::vector<std::uint32_t> first_buffer_;

@@ -40,6 +40,7 @@ public:
     bool is_switch(std::uint32_t node) const { return node >= nic_count_; }
     std::uint32_t nic_count() const { return nic_count_; }  // nodes 0 .. nic_count - 1
     std::uint32_t nic_of(GpuId gpu) const { return node_of_vertex_[cluster_->nic_vertex(gpu).value]; }
+    std::uint32_t node_of(VertexId vertex) const { return node_of_vertex_[vertex.value]; }  // UINT32_MAX: none
     VertexId vertex_of(std::uint32_t node) const { return vertices_[node]; }
     std::uint32_t port_of(LinkId link) const { return port_of_link_[link.value]; }  // UINT32_MAX: not Ethernet
 

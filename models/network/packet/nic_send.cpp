@@ -134,6 +134,8 @@ void PacketEngine::acknowledge_timeout(std::uint32_t connection) {
     if (end.tries >= spec_->transport.retries) {
         result.state = ConnectionState::failed;
         result.finished = SimTime{now_};
+        end.granted = end.next;  // it may stand in the ready ring: nothing more goes
+        end.resend = 0;
         return;
     }
     ++end.tries;

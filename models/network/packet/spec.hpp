@@ -60,12 +60,18 @@ struct CbfcSpec {
     Ratio update_loss{0.0};         // share of CF_Updates lost
 };
 
+enum class LlrFlush : std::uint8_t {
+    discard,     // a frame given up takes all that wait behind it in the replay buffer with it
+    best_effort  // it goes alone
+};
+
 struct LlrSpec {
     Switch enabled = Switch::off;
     Bytes ack_spacing{2048};        // received bytes per LLR ACK [UEC]
-    SimDuration response = nanoseconds(500);      // receiver's turn-round of ACK and NACK [A]
-    SimDuration replay_timer = microseconds(5);   // [SONiC sample profile]
-    std::int64_t replays_max = 3;   // of one frame; then it is given up [SONiC sample: 3]
+    SimDuration response = nanoseconds(500);      // from a NACK's arrival to the replay [A]
+    SimDuration replay_timer = microseconds(5);   // [SONiC sample profile]; two link loops at least
+    std::int64_t replays_max = 3;   // of one frame, 1 .. 255; then it is given up [SONiC sample: 3]
+    LlrFlush flush = LlrFlush::discard;
     Bytes replay_buffer{0};         // 0 = as large as the loop needs
 };
 
@@ -75,7 +81,7 @@ struct EcnSpec {
     Ratio mark_probability{0.05};
 };
 
-struct LossSpec {                   // on every Ethernet link unless `link` names one
+struct LossSpec {                   // on every Ethernet link, both ways; of one link: LinkFault
     Ratio data{0.0};                // of data frames
     Ratio control{0.0};             // of ACK, NACK and CNP frames
     std::int64_t burst = 1;         // frames lost in a row

@@ -118,6 +118,15 @@ void PacketEngine::fire(std::uint32_t node, const Timer& timer) {
         case TimerKind::credit_check:
             check_credits(timer.id);
             return;
+        case TimerKind::replay_begins:
+            begin_replay(timer.id);
+            return;
+        case TimerKind::replay_timeout:
+            replay_timeout(timer.id);
+            return;
+        case TimerKind::fault:
+            update_link(timer.id);
+            return;
     }
     REHEARSE_CHECK(node >= nodes_.size(), "a timer of no kind");
 }
@@ -133,6 +142,10 @@ void PacketEngine::arrive(std::uint32_t node, std::uint32_t port, Packet& packet
             return;
         case PacketKind::credit_check:
             receive_credit_check(port, packet);
+            return;
+        case PacketKind::retry_nack:
+        case PacketKind::retry_ack:
+            receive_retry(port, packet);
             return;
         case PacketKind::data:
             if (graph_->is_switch(node)) break;
