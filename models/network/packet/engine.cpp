@@ -108,14 +108,14 @@ std::uint32_t PacketEngine::connect(const ConnectionRequest& request) {
     send.node = from;
     std::uint64_t draw = seed_ ^ (std::uint64_t{id} << 32);
     send.path_draw = splitmix64(draw);
-    send.route = graph_->route({request.source, request.destination, request.queue_pair});
+    send.route = graph_->route(request.forth());
     ReceiveEnd receive;
     receive.per_message = send.per_message;
     receive.packets = send.packets;
     receive.traffic_class = request.traffic_class;
     receive.node = to;
     receive.successor = request.successor;
-    receive.route = graph_->route({request.destination, request.source, request.queue_pair});
+    receive.route = graph_->route(request.back());
     senders_.push_back(send);
     receivers_.push_back(std::move(receive));
     requests_.push_back(request);

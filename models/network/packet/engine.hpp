@@ -10,6 +10,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "models/network/packet/counters.hpp"
@@ -59,7 +60,7 @@ private:
         std::uint64_t loss_counter = 0;
     };
     enum class TimerKind : std::uint32_t {
-        fault, port_free, start, ack_timeout, pace, pause_begins, pause_ends, pause_refresh, credit_check,
+        fault, host_event, port_free, start, ack_timeout, pace, pause_begins, pause_ends, pause_refresh, credit_check,
         replay_begins, replay_timeout  // at one instant in this order
     };
     struct Timer {
@@ -135,6 +136,12 @@ private:
     void update_link(std::uint32_t port);
     void lose_link(std::uint32_t port);
     void restore_link(std::uint32_t port);
+    // failure_detection.cpp
+    void plan_routes();
+    bool look_at_routes(std::uint32_t& epoch) const;
+    std::span<const std::uint32_t> dead_ports(std::uint32_t epoch) const;
+    void refresh_route(const FlowKey& key, std::uint32_t& epoch, PacketRoute& route) const;
+    void hear_event(std::uint32_t node);
     bool is_cut(std::uint32_t port, const Packet& packet);
     void enter_faulty_link(std::uint32_t port, Packet& packet);
     bool draw_loss(std::uint32_t port, std::uint64_t threshold, std::uint64_t burst);
@@ -164,6 +171,7 @@ private:
     void hear_missing(SendEnd& end, const Packet& packet);
     std::int64_t timeout_of(const SendEnd& end) const;
     void acknowledge_timeout(std::uint32_t connection);
+    void begin_again(SendEnd& end) const;  // from the oldest packet that is not acknowledged
     void arm_timeout(std::uint32_t connection);
     void receive_data(const Packet& packet);
     void receive_early(ReceiveEnd& end, const Packet& packet);
@@ -206,6 +214,7 @@ private:
     std::vector<std::int64_t> retry_patience_;   // replay timer, ps
     std::vector<LinkState> link_states_;         // per port, once there is a fault
     std::vector<PortFault> faults_;
+    std::vector<RouteChange> route_changes_;     // in order of time
     SharedBuffer::Limits data_limits_;
     std::vector<SharedBuffer> buffers_;     // per node x slice
     std::vector<std::uint32_t> first_buffer_;

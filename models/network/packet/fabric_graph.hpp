@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "models/network/packet/packet.hpp"
@@ -48,6 +49,11 @@ public:
     PacketRoute route(const FlowKey& key) const;
     // One of all shortest routes, chosen by `draw` (equal draws, equal routes): packet spraying.
     PacketRoute spread_route(GpuId source, GpuId destination, std::uint64_t draw) const;
+    // Whether a route that begins at the NIC of `source` uses none of the `dead` ports (in order).
+    bool is_live(GpuId source, const PacketRoute& route, std::span<const std::uint32_t> dead) const;
+    // A shortest route without dead ports; where there is none, any.
+    PacketRoute route_around(GpuId source, GpuId destination, std::uint64_t draw,
+                             std::span<const std::uint32_t> dead) const;
     std::int64_t latency_min() const;  // of all links: how far nodes can run ahead of each other
 
     const Cluster& cluster() const { return *cluster_; }
@@ -55,6 +61,8 @@ public:
 private:
     void number_nodes();
     void fill_ports();
+    bool find_live(std::uint32_t node, GpuId destination, std::uint64_t draw, std::span<const std::uint32_t> dead,
+                   PacketRoute& route) const;
 
     const Cluster* cluster_;
     const Router* router_;

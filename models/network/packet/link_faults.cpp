@@ -42,6 +42,13 @@ void PacketEngine::add_fault(const LinkFault& fault) {
         add_timer(graph_->port(port).node, fault.begin.value, TimerKind::fault, port);
         if (fault.end.value != INT64_MAX) add_timer(graph_->port(port).node, fault.end.value, TimerKind::fault, port);
     }
+    plan_routes();
+    const SimDuration delay = detection_delay(spec_->detection);
+    const bool is_dead = fault.kind == LinkFaultKind::down || fault.kind == LinkFaultKind::dead_switch;
+    if (spec_->detection.mode != DetectionMode::switch_event || !is_dead || fault.end - fault.begin <= delay) return;
+    for (std::uint32_t nic = 0; nic < graph_->nic_count(); ++nic) {
+        add_timer(nic, (fault.begin + delay).value, TimerKind::host_event, 0);
+    }
 }
 
 // Something begins or ends at this port: its state afresh, from all faults that hold now.

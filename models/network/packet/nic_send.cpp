@@ -78,6 +78,7 @@ void PacketEngine::build_data(std::uint32_t connection, Packet& packet) {
         ++results_[connection].retransmissions;
     }
     end.sent = std::max(end.sent, number + 1);
+    if (has_faults_) refresh_route(requests_[connection].forth(), end.route_epoch, end.route);
     packet.route = end.route.ports;
     if (spec_->transport.paths != PathChoice::ecmp) choose_path(connection, packet);
     end.last_sent = now_;
@@ -89,15 +90,20 @@ void PacketEngine::build_data(std::uint32_t connection, Packet& packet) {
 void PacketEngine::choose_path(std::uint32_t connection, Packet& packet) {
     SendEnd& end = senders_[connection];
     const ConnectionRequest& request = requests_[connection];
+    const auto draw = [&](std::uint64_t state) {
+        const std::uint64_t bits = splitmix64(state);
+        const PacketRoute route = graph_->spread_route(request.source, request.destination, bits);
+        const std::span<const std::uint32_t> dead = dead_ports(end.route_epoch);
+        if (dead.empty() || graph_->is_live(request.source, route, dead)) return route;
+        return graph_->route_around(request.source, request.destination, bits, dead);
+    };
     if (spec_->transport.paths == PathChoice::flowlet) {
         if (now_ - end.last_sent < spec_->transport.flowlet_gap.value && end.last_sent != 0) return;
-        std::uint64_t state = end.path_draw++;
-        end.route = graph_->spread_route(request.source, request.destination, splitmix64(state));
+        end.route = draw(end.path_draw++);
         packet.route = end.route.ports;
         return;
     }
-    std::uint64_t state = end.path_draw + packet.number;
-    packet.route = graph_->spread_route(request.source, request.destination, splitmix64(state)).ports;
+    packet.route = draw(end.path_draw + packet.number).ports;
 }
 
 // ACK timeout T = 4.096 us x 2^n; adaptive retransmission begins shorter and doubles per try (InfiniBand annex A17;
@@ -139,14 +145,18 @@ void PacketEngine::acknowledge_timeout(std::uint32_t connection) {
         return;
     }
     ++end.tries;
+    begin_again(end);
+    arm_timeout(connection);  // tries count also while flow control lets nothing go
+    make_ready(connection);
+}
+
+void PacketEngine::begin_again(SendEnd& end) const {
     if (spec_->transport.recovery == LossRecovery::selective_repeat) {
         end.resend_base = end.acked;
         end.resend = 1;
     } else {
         end.next = end.acked;
     }
-    arm_timeout(connection);  // tries count also while flow control lets nothing go
-    make_ready(connection);
 }
 
 void PacketEngine::receive_ack(const Packet& packet) {

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "models/network/packet/failure_detection.hpp"
 #include "models/network/spec.hpp"
 #include "sim/base/switch.hpp"
 #include "sim/base/units.hpp"
@@ -95,6 +96,7 @@ struct PacketSpec {
     LlrSpec llr;
     EcnSpec ecn;
     LossSpec loss;
+    DetectionSpec detection;
     CongestionControl congestion = CongestionControl::none;
     DcqcnSet dcqcn = DcqcnSet::paper;
     std::int64_t classes = 2;       // traffic classes or virtual channels, 2 .. 32; class 0 carries control, 1 data

@@ -127,6 +127,9 @@ void PacketEngine::fire(std::uint32_t node, const Timer& timer) {
         case TimerKind::fault:
             update_link(timer.id);
             return;
+        case TimerKind::host_event:
+            hear_event(node);
+            return;
     }
     REHEARSE_CHECK(node >= nodes_.size(), "a timer of no kind");
 }
