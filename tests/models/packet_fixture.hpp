@@ -54,6 +54,8 @@ struct PacketBed {
             sum.drops += port.drops;
             sum.losses += port.losses;
             sum.replays += port.replays;
+            sum.discards += port.discards;
+            sum.watchdogs += port.watchdogs;
             sum.given_up += port.given_up;
             sum.pauses += port.pauses;
             sum.paused += port.paused;

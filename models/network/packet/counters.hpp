@@ -10,6 +10,8 @@ struct PortCounters {
     std::uint64_t bytes = 0;              // on the wire, gaps included
     std::uint64_t marks = 0;              // packets that left with ECN congestion experienced for the first time
     std::uint64_t drops = 0;              // no room
+    std::uint64_t discards = 0;           // by the PFC watchdog, of the class that it struck
+    std::uint64_t watchdogs = 0;          // times that it struck
     std::uint64_t losses = 0;             // on the wire, or into a dead link
     std::uint64_t replays = 0;            // LLR
     std::uint64_t given_up = 0;           // frames that LLR could not bring over

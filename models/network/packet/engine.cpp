@@ -68,6 +68,7 @@ void PacketEngine::fill_buffers() {
         most_ports = std::max<std::int64_t>(most_ports, graph_->ports_of(node));
         set_aside = std::max(set_aside, own);
     }
+    if (is_on(spec_->buffer.bounded) && !has_credits_) check_reserved(Bytes{set_aside}, spec_->buffer.pool, classes_);
     data_limits_ = {.shared = (spec_->buffer.pool.value - set_aside) / spec_->buffer.slices,
                     .reserve = spec_->buffer.reserve.value,
                     .resume_offset = spec_->pfc.resume_offset.value,

@@ -19,6 +19,7 @@
 #include "models/network/packet/link_faults.hpp"
 #include "models/network/packet/link_retry.hpp"
 #include "models/network/packet/packet.hpp"
+#include "models/network/packet/pause_storm.hpp"
 #include "models/network/packet/queue_pair.hpp"
 #include "models/network/packet/ring.hpp"
 #include "models/network/packet/shared_buffer.hpp"
@@ -35,6 +36,7 @@ public:
     std::uint32_t connect(const ConnectionRequest& request);
     // Before the start time has been passed. Ports of faulty links must exist in the graph.
     void add_fault(const LinkFault& fault);
+    void add_storm(const PauseStorm& storm);
     // Runs all events at or before `until`, or until nothing is pending.
     void run(SimTime until);
     // Earliest pending event; SimTime{INT64_MAX} when there is none.
@@ -54,6 +56,7 @@ private:
         std::int64_t free_at = 0;       // the last packet's last bit has left
         std::uint32_t waiting = 0;      // bit per class with packets
         std::uint32_t paused = 0;       // bit per class that may not send: PFC, or no credits
+        std::uint32_t discarding = 0;   // bit per class: the PFC watchdog has struck
         bool has_timer = false;         // a `port_free` timer is pending
         std::uint8_t last_class = 0;    // served last, for round robin among data classes
         std::int64_t paused_since = 0;
@@ -61,7 +64,7 @@ private:
     };
     enum class TimerKind : std::uint32_t {
         fault, host_event, port_free, start, ack_timeout, pace, pause_begins, pause_ends, pause_refresh, credit_check,
-        replay_begins, replay_timeout  // at one instant in this order
+        replay_begins, replay_timeout, watchdog, storm_begins, storm_ends  // at one instant in this order
     };
     struct Timer {
         std::int64_t time;
@@ -75,6 +78,8 @@ private:
     };
     struct Pause {           // of one port and class, as its sender keeps it
         std::int64_t begins = INT64_MAX, ends = INT64_MIN;
+        std::int64_t since = 0;  // it holds, or held last
+        bool is_watched = false;
     };
     struct Node {
         std::vector<Timer> timers;              // heap, earliest first
@@ -114,6 +119,14 @@ private:
     void refresh_pause(std::uint32_t port, std::uint32_t klass);
     void block(std::uint32_t port, std::uint32_t klass);    // the class may not send ...
     void unblock(std::uint32_t port, std::uint32_t klass);  // ... until now
+
+    // pause_storm.cpp
+    void begin_storm(std::uint32_t port, std::uint32_t klass);
+    void end_storm(std::uint32_t port, std::uint32_t klass);
+    void watch(std::uint32_t port, std::uint32_t klass);
+    void look_at_pause(std::uint32_t port, std::uint32_t klass);
+    void empty_queue(std::uint32_t port, std::uint32_t klass);
+    void discard(std::uint32_t port, const Packet& packet);
 
     // link_layer.cpp: only called when a link has credits, retry or faults
     std::uint64_t enter_link(std::uint32_t port, Packet& packet);                // returns ps per byte

@@ -80,7 +80,8 @@ void PacketEngine::lose_link(std::uint32_t port) {
     if (has_retry_) retry_send_[port].clear();
     for (std::uint32_t klass = 0; klass < classes_; ++klass) {
         if (has_credits_) credit_send_[port * classes_ + klass] = {};
-        pauses_[port * classes_ + klass] = {};
+        pauses_[port * classes_ + klass].begins = INT64_MAX;
+        pauses_[port * classes_ + klass].ends = INT64_MIN;
         unblock(port, klass);
     }
     serve(port);

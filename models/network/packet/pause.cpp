@@ -57,6 +57,7 @@ void PacketEngine::begin_pause(std::uint32_t port, std::uint32_t klass) {
     if (pause.begins != now_) return;  // resumed, or asked anew, in the meantime
     pause.begins = INT64_MAX;
     block(port, klass);
+    watch(port, klass);
 }
 
 void PacketEngine::end_pause(std::uint32_t port, std::uint32_t klass) {

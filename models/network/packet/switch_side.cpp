@@ -29,6 +29,7 @@ void PacketEngine::forward(std::uint32_t in_port, Packet& packet) {
 }
 
 void PacketEngine::enqueue(std::uint32_t port, const Packet& packet) {
+    if ((egress_[port].discarding >> packet.traffic_class & 1) != 0) return discard(port, packet);
     Queue& queue = queues_[port * classes_ + packet.traffic_class];
     Packet& kept = queue.ring.push(packet);
     queue.bytes += packet.wire;

@@ -130,6 +130,15 @@ void PacketEngine::fire(std::uint32_t node, const Timer& timer) {
         case TimerKind::host_event:
             hear_event(node);
             return;
+        case TimerKind::watchdog:
+            look_at_pause(timer.id, klass);
+            return;
+        case TimerKind::storm_begins:
+            begin_storm(timer.id, klass);
+            return;
+        case TimerKind::storm_ends:
+            end_storm(timer.id, klass);
+            return;
     }
     REHEARSE_CHECK(node >= nodes_.size(), "a timer of no kind");
 }
