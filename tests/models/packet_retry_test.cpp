@@ -157,6 +157,8 @@ TEST(Retry, BadInput) {
     spec.llr.enabled = Switch::on;
     spec.llr.replay_buffer = Bytes{4160};
     EXPECT_THROW(PacketBed(fat_tree(4), spec), InputError);
+    spec.llr = {.enabled = Switch::on, .replays_max = 256};
+    EXPECT_THROW(PacketBed(fat_tree(4), spec), InputError);
 }
 
 }  // namespace

@@ -11,18 +11,26 @@ namespace {
 
 constexpr std::uint16_t control_set = 8;  // bytes of an ACK or NACK
 
+void check_llr(const LlrSpec& llr, Bytes wire_max) {
+    FaultList faults;
+    const auto add = [&](const char* path, std::int64_t value, std::string expected) {
+        faults.add({{}, path, std::to_string(value), std::move(expected), {}});
+    };
+    const Bytes least = wire_max + llr.ack_spacing;
+    if (llr.ack_spacing <= Bytes{0}) add("llr.ack_spacing", llr.ack_spacing.value, "more than 0 B, 2,048 B is usual");
+    if (llr.replays_max < 1 || llr.replays_max > 255) add("llr.replays_max", llr.replays_max, "1 to 255");
+    if (llr.replay_buffer > Bytes{0} && llr.replay_buffer < least) {
+        add("llr.replay_buffer", llr.replay_buffer.value,
+            "at least " + std::to_string(least.value) + " B: one full packet and the spacing of ACKs");
+    }
+    faults.throw_if_any();
+}
+
 }  // namespace
 
 void PacketEngine::fill_retry(Bytes wire_max) {
     const LlrSpec& llr = spec_->llr;
-    const Bytes least = wire_max + llr.ack_spacing;
-    if (llr.replay_buffer > Bytes{0} && llr.replay_buffer < least) {
-        Fault fault;
-        fault.path = "llr.replay_buffer";
-        fault.wrong = std::to_string(llr.replay_buffer.value) + " B";
-        fault.expected = "at least " + std::to_string(least.value) + " B: one full packet and the spacing of ACKs";
-        throw InputError({fault});
-    }
+    check_llr(llr, wire_max);
     retry_send_.resize(graph_->port_count());
     retry_receive_.resize(graph_->port_count());
     for (std::uint32_t p = 0; p < graph_->port_count(); ++p) {
