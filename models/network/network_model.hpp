@@ -26,7 +26,7 @@ struct TransferRequest {
     TransferPattern pattern = TransferPattern::point_to_point;
     std::span<const GpuId> gpus;     // must stay valid only during the call
     Bytes size;
-    double efficiency = 1;           // of the library: the transfer takes the time of size / efficiency, and counts size
+    double efficiency = 1;  // of the library: the transfer takes the time of size / efficiency, and counts size
     std::uint32_t steps = 1;         // serial messages on the critical path (ring all-gather: n - 1): each pays the
                                      // latency of the slowest hop
     std::uint64_t group_key =

@@ -24,6 +24,15 @@ struct PacketBed {
         return engine.connect(
             {.source = GpuId{from}, .destination = GpuId{to}, .message = Bytes{bytes}, .start = start});
     }
+    // The port by which a GPU's NIC sends, and its switch's back to it.
+    std::uint32_t nic_port(std::uint32_t gpu) const { return graph.first_port(graph.nic_of(GpuId{gpu})); }
+    LinkId uplink_of(std::uint32_t gpu) const { return graph.port(nic_port(gpu)).link; }
+    LinkId downlink_of(std::uint32_t gpu) const { return graph.port(graph.port(nic_port(gpu)).peer).link; }
+    // Loses the data packets that begin to leave in this window, on one way of one link.
+    void lose(LinkId link, SimTime begin, SimTime end) {
+        engine.add_fault({.kind = LinkFaultKind::lossy, .link = link, .begin = begin, .end = end,
+                          .data_loss = Ratio{1.0}});
+    }
     void run() { engine.run(SimTime{INT64_MAX - 1}); }
     double microseconds_of(std::uint32_t connection) const {
         const ConnectionResult& result = engine.results()[connection];
@@ -44,6 +53,10 @@ struct PacketBed {
             sum.marks += port.marks;
             sum.drops += port.drops;
             sum.losses += port.losses;
+            sum.replays += port.replays;
+            sum.discards += port.discards;
+            sum.watchdogs += port.watchdogs;
+            sum.given_up += port.given_up;
             sum.pauses += port.pauses;
             sum.paused += port.paused;
         }

@@ -1,5 +1,5 @@
-// The net scenarios that ship, through the real program, against closed forms and the counts that every packet simulator
-// meets on them: a fat tree of 400G links of 500 ns, 4,160 bytes (83.2 ns) a packet, 64 (1.28 ns) an ACK.
+// The net scenarios that ship, through the real program, against closed forms and the counts that every packet
+// simulator meets on them: a fat tree of 400G links of 500 ns, 4,160 bytes (83.2 ns) a packet, 64 (1.28 ns) an ACK.
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>

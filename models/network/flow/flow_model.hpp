@@ -31,6 +31,7 @@ private:
     TransferPaths paths_;
     FlowNetwork network_;
     std::vector<FlowNetwork::Ended> ended_;
+    std::vector<double> efficiencies_;  // per flow
     mutable LinkTraffic traffic_;
 };
 

@@ -30,7 +30,6 @@ FlowNetwork::FlowIndex FlowNetwork::start(SimTime at, double bytes, const FlowPa
                                .left = bytes,
                                .token = tag.token,
                                .wire_ratio = tag.wire_ratio,
-                               .efficiency = tag.efficiency,
                                .path = tag.path,
                                .is_counted = tag.is_counted,
                                .stage = Stage::waiting};
@@ -101,7 +100,7 @@ FlowNetwork::Ended FlowNetwork::end(FlowIndex flow) {
 
 FlowNetwork::Tag FlowNetwork::tag(FlowIndex flow) const {
     const Progress& progress = progress_[flow];
-    return {progress.token, progress.wire_ratio, progress.efficiency, progress.path, progress.is_counted};
+    return {progress.token, progress.wire_ratio, progress.path, progress.is_counted};
 }
 
 void FlowNetwork::take_ends(std::vector<Ended>& done) {

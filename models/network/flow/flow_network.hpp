@@ -29,7 +29,7 @@ public:
     // What the owner of a flow wants to know again when it ends; the network does not look at it.
     struct Tag {
         std::uint64_t token = 0;
-        float wire_ratio = 1, efficiency = 1;
+        double wire_ratio = 1;
         std::uint32_t path = 0;
         bool is_counted = false;
     };
@@ -72,7 +72,7 @@ private:
         std::int64_t since = 0;
         std::int64_t end = INT64_MAX;  // at this rate
         std::uint64_t token = 0;
-        float wire_ratio = 1, efficiency = 1;
+        double wire_ratio = 1;
         std::uint32_t path = 0;
         bool is_counted = false;
         Stage stage = Stage::ended;

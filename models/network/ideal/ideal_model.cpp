@@ -18,7 +18,8 @@ FlowId IdealModel::start(SimTime at, const TransferRequest& request) {
         free_.pop_back();
     }
     // A part in 1e12 is rounding noise of the division, not a picosecond more.
-    const SimDuration drain{detail::round_up_to_int64(bytes / request.efficiency / prepared.binding.cap * 1e12 * (1 - 1e-12))};
+    const SimDuration drain{
+        detail::round_up_to_int64(bytes / request.efficiency / prepared.binding.cap * 1e12 * (1 - 1e-12))};
     pending_.push({at + prepared.latency + drain, flow, request.token});
     ++events_;
     return flow;

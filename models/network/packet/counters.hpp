@@ -11,8 +11,11 @@ struct PortCounters {
     std::uint64_t bytes = 0;              // on the wire, gaps included
     std::uint64_t marks = 0;              // packets that left with ECN congestion experienced for the first time
     std::uint64_t drops = 0;              // no room
+    std::uint64_t discards = 0;           // by the PFC watchdog, of the class that it struck
+    std::uint64_t watchdogs = 0;          // times that it struck
     std::uint64_t losses = 0;             // on the wire, or into a dead link
     std::uint64_t replays = 0;            // LLR
+    std::uint64_t given_up = 0;           // frames that LLR could not bring over
     std::int64_t paused = 0;              // ps during which at least one class could not send
     std::uint64_t pauses = 0;             // pause frames sent from here
     std::int64_t queue_peak = 0;          // bytes

@@ -1,20 +1,14 @@
 #include "models/network/packet/engine.hpp"
 
 #include <algorithm>
-#include <cmath>
 
 #include "models/network/framing.hpp"
+#include "models/network/packet/probability.hpp"
 #include "sim/base/rng.hpp"
 
 namespace rehearse {
 
 namespace {
-
-std::uint64_t probability_threshold(Ratio probability) {
-    if (probability.value <= 0) return 0;
-    if (probability.value >= 1) return UINT64_MAX;
-    return static_cast<std::uint64_t>(std::ldexp(probability.value, 64));
-}
 
 std::int64_t packets_of(std::int64_t message, std::int64_t mtu) {
     return std::max<std::int64_t>(1, (message + mtu - 1) / mtu);
@@ -25,7 +19,10 @@ std::int64_t packets_of(std::int64_t message, std::int64_t mtu) {
 PacketEngine::PacketEngine(const FabricGraph& graph, const NetworkSpec& network, const PacketSpec& spec,
                            std::uint64_t seed)
     : graph_(&graph), network_(&network), spec_(&spec), seed_(seed ^ hash_name("packet")), window_(graph.latency_min()),
-      classes_(static_cast<std::uint32_t>(spec.classes)) {
+      classes_(static_cast<std::uint32_t>(spec.classes)), has_credits_(network.flow_control == FlowControl::cbfc),
+      has_retry_(is_on(spec.llr.enabled)), has_ack_events_(spec.llr.replay_buffer > Bytes{0}),
+      has_link_layer_(has_credits_ || has_retry_) {
+    seed_ = splitmix64(seed_);  // near seeds must not share their draws: ports and counters are only XORed in
     control_wire_ = static_cast<std::uint16_t>(control_wire_bytes(network.framing).value);
     loss_threshold_data_ = probability_threshold(spec.loss.data);
     loss_threshold_control_ = probability_threshold(spec.loss.control);
@@ -65,13 +62,17 @@ void PacketEngine::fill_buffers() {
         most_ports = std::max<std::int64_t>(most_ports, graph_->ports_of(node));
         set_aside = std::max(set_aside, own);
     }
+    if (is_on(spec_->buffer.bounded) && !has_credits_) check_reserved(Bytes{set_aside}, spec_->buffer.pool, classes_);
     data_limits_ = {.shared = (spec_->buffer.pool.value - set_aside) / spec_->buffer.slices,
                     .reserve = spec_->buffer.reserve.value,
                     .resume_offset = spec_->pfc.resume_offset.value,
                     .alpha = spec_->buffer.alpha.value,
                     .cell = static_cast<std::int32_t>(spec_->buffer.cell.value),
-                    .is_bounded = is_on(spec_->buffer.bounded),
-                    .is_lossless = network_->flow_control == FlowControl::pfc};
+                    .is_bounded = is_on(spec_->buffer.bounded) && !has_credits_,
+                    .is_lossless = !has_credits_};
+    wire_max_ = wire_max.value;
+    if (has_credits_) fill_credits(wire_max);
+    if (has_retry_) fill_retry(wire_max);
     for (std::uint32_t node = 0; node < graph_->node_count(); ++node) {
         first_buffer_.push_back(static_cast<std::uint32_t>(buffers_.size()));
         const std::int64_t count = graph_->is_switch(node) ? spec_->buffer.slices : 0;
@@ -102,7 +103,7 @@ std::uint32_t PacketEngine::connect(const ConnectionRequest& request) {
     send.node = from;
     std::uint64_t draw = seed_ ^ (std::uint64_t{id} << 32);
     send.path_draw = splitmix64(draw);
-    send.route = graph_->route({request.source, request.destination, request.queue_pair});
+    send.route = graph_->route(request.forth());
     ReceiveEnd receive;
     receive.per_message = send.per_message;
     receive.packets = send.packets;
@@ -111,7 +112,7 @@ std::uint32_t PacketEngine::connect(const ConnectionRequest& request) {
     receive.successors = request.successors;
     receive.sibling = request.sibling;
     receive.successor_delay = request.successor_delay.value;
-    receive.route = graph_->route({request.destination, request.source, request.queue_pair});
+    receive.route = graph_->route(request.back());
     senders_.push_back(send);
     receivers_.push_back(std::move(receive));
     requests_.push_back(request);

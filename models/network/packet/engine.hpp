@@ -10,12 +10,17 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <utility>
 #include <vector>
 
 #include "models/network/packet/counters.hpp"
+#include "models/network/packet/credits.hpp"
 #include "models/network/packet/fabric_graph.hpp"
+#include "models/network/packet/link_faults.hpp"
+#include "models/network/packet/link_retry.hpp"
 #include "models/network/packet/packet.hpp"
+#include "models/network/packet/pause_storm.hpp"
 #include "models/network/packet/queue_pair.hpp"
 #include "models/network/packet/ring.hpp"
 #include "models/network/packet/shared_buffer.hpp"
@@ -30,6 +35,9 @@ public:
 
     // Before the start time has been passed. The two GPUs must not share a NIC.
     std::uint32_t connect(const ConnectionRequest& request);
+    // Before the start time has been passed. Ports of faulty links must exist in the graph.
+    void add_fault(const LinkFault& fault);
+    void add_storm(const PauseStorm& storm);
     // Runs all events at or before `until`, or until nothing is pending.
     void run(SimTime until);
     // Earliest pending event; SimTime{INT64_MAX} when there is none.
@@ -51,14 +59,30 @@ private:
     struct Egress {
         std::int64_t free_at = 0;       // the last packet's last bit has left
         std::uint32_t waiting = 0;      // bit per class with packets
-        std::uint32_t paused = 0;       // bit per class: PFC
+        std::uint32_t paused = 0;       // bit per class that may not send: PFC, or no credits
+        std::uint32_t discarding = 0;   // bit per class: the PFC watchdog has struck
         bool has_timer = false;         // a `port_free` timer is pending
         std::uint8_t last_class = 0;    // served last, for round robin among data classes
         std::int64_t paused_since = 0;
         std::uint64_t loss_counter = 0;
     };
     enum class TimerKind : std::uint32_t {
-        port_free, start, grant, ack_timeout, pace, pause_begins, pause_ends, pause_refresh
+        fault,
+        host_event,
+        port_free,
+        start,
+        grant,
+        ack_timeout,
+        pace,
+        pause_begins,
+        pause_ends,
+        pause_refresh,
+        credit_check,
+        replay_begins,
+        replay_timeout,
+        watchdog,
+        storm_begins,
+        storm_ends  // at one instant in this order
     };
     struct Timer {
         std::int64_t time;
@@ -72,12 +96,19 @@ private:
     };
     struct Pause {           // of one port and class, as its sender keeps it
         std::int64_t begins = INT64_MAX, ends = INT64_MIN;
+        std::int64_t since = 0;  // it holds, or held last
+        bool is_watched = false;
     };
     struct Node {
         std::vector<Timer> timers;              // heap, earliest first
         std::uint64_t arriving[4] = {0, 0, 0, 0};  // bit per port whose incoming wire is not empty
         Ring<std::uint32_t> ready;              // NIC: connections that may send, in turn
         std::uint64_t fingerprint = 0;
+    };
+
+    struct PortFault {
+        LinkFault fault;
+        std::vector<std::uint32_t> ports;  // whose state it changes
     };
 
     void fill_buffers();
@@ -104,6 +135,58 @@ private:
     void begin_pause(std::uint32_t port, std::uint32_t klass);
     void end_pause(std::uint32_t port, std::uint32_t klass);
     void refresh_pause(std::uint32_t port, std::uint32_t klass);
+    void block(std::uint32_t port, std::uint32_t klass);    // the class may not send ...
+    void unblock(std::uint32_t port, std::uint32_t klass);  // ... until now
+
+    // pause_storm.cpp
+    void begin_storm(std::uint32_t port, std::uint32_t klass);
+    void end_storm(std::uint32_t port, std::uint32_t klass);
+    void watch(std::uint32_t port, std::uint32_t klass);
+    void look_at_pause(std::uint32_t port, std::uint32_t klass);
+    void empty_queue(std::uint32_t port, std::uint32_t klass);
+    void discard(std::uint32_t port, const Packet& packet);
+
+    // link_layer.cpp: only called when a link has credits, retry or faults
+    std::uint64_t enter_link(std::uint32_t port, Packet& packet);                // returns ps per byte
+    bool admit_frame(std::uint32_t node, std::uint32_t port, Packet& packet);
+    // link_retry.cpp
+    void fill_retry(Bytes wire_max);
+    void keep_frame(std::uint32_t port, Packet& packet);
+    bool holds_new_frames(std::uint32_t port) const;
+    bool next_replay(std::uint32_t port, Packet& packet);
+    void expect_progress(std::uint32_t port);
+    void receive_retry(std::uint32_t port, const Packet& packet);
+    void begin_replay(std::uint32_t port);
+    void replay_timeout(std::uint32_t port);
+    void replay_all(std::uint32_t port);
+    void flush(std::uint32_t port);
+    bool take_in_order(std::uint32_t port, Packet& packet);
+    void acknowledge_frames(std::uint32_t port, Switch at_once);
+    void answer_frames(std::uint32_t port, PacketKind kind, std::uint16_t wire);
+    // link_faults.cpp
+    void update_link(std::uint32_t port);
+    void lose_link(std::uint32_t port);
+    void restore_link(std::uint32_t port);
+    // failure_detection.cpp
+    void plan_routes();
+    bool look_at_routes(std::uint32_t& epoch) const;
+    std::span<const std::uint32_t> dead_ports(std::uint32_t epoch) const;
+    void refresh_route(const FlowKey& key, std::uint32_t& epoch, PacketRoute& route) const;
+    void hear_event(std::uint32_t node);
+    bool is_cut(std::uint32_t port, const Packet& packet);
+    void enter_faulty_link(std::uint32_t port, Packet& packet);
+    bool draw_loss(std::uint32_t port, std::uint64_t threshold, std::uint64_t burst);
+    // credits.cpp
+    void fill_credits(Bytes wire_max);
+    std::uint32_t credits_of(std::int64_t wire) const {
+        return static_cast<std::uint32_t>((wire + spec_->cbfc.credit.value - 1) / spec_->cbfc.credit.value);
+    }
+    bool spend_credits(std::uint32_t port, std::uint32_t klass, std::uint32_t wire);
+    void free_credits(std::uint32_t port, std::uint32_t klass, std::uint32_t wire);
+    void tell_credits(std::uint32_t port, std::uint32_t klass);
+    void check_credits(std::uint32_t port);
+    void receive_credit(std::uint32_t port, const Packet& packet);
+    void receive_credit_check(std::uint32_t port, const Packet& packet);
 
     // nic_send.cpp, nic_receive.cpp
     static bool may_send(const SendEnd& end) {
@@ -112,12 +195,15 @@ private:
     void make_ready(std::uint32_t connection);
     void grant(std::uint32_t connection);  // one more message
     bool next_data(std::uint32_t node, std::uint32_t port, Packet& packet);
+    static std::uint32_t number_to_send(const SendEnd& end);
+    static std::uint16_t wire_of(const SendEnd& end, std::uint32_t number);
     void build_data(std::uint32_t connection, Packet& packet);
     void choose_path(std::uint32_t connection, Packet& packet);
     void receive_ack(const Packet& packet);
     void hear_missing(SendEnd& end, const Packet& packet);
     std::int64_t timeout_of(const SendEnd& end) const;
     void acknowledge_timeout(std::uint32_t connection);
+    void begin_again(SendEnd& end) const;  // from the oldest packet that is not acknowledged
     void arm_timeout(std::uint32_t connection);
     void receive_data(const Packet& packet);
     void receive_early(ReceiveEnd& end, const Packet& packet);
@@ -134,6 +220,10 @@ private:
     std::int64_t now_ = 0;
     std::uint64_t events_ = 0;
     std::uint32_t classes_;
+    bool has_credits_, has_retry_, has_ack_events_;
+    bool has_faults_ = false;
+    bool has_link_layer_;  // one of these: links do more than carry frames
+    std::int64_t wire_max_ = 0;  // of a data packet
     std::uint16_t control_wire_;
     std::int64_t reorder_max_;
     std::uint64_t loss_threshold_data_, loss_threshold_control_;
@@ -148,6 +238,16 @@ private:
     std::vector<Ring<Packet>> wires_;       // per port: arriving there
     std::vector<IngressQueue> ingress_;     // per port x class
     std::vector<Pause> pauses_;             // per port x class
+    std::vector<CreditSend> credit_send_;        // CBFC, per port x class: of the link that it leaves by
+    std::vector<CreditReceive> credit_receive_;  // ... and of the one that comes in there
+    std::vector<CreditPort> credit_ports_;
+    std::uint64_t update_loss_threshold_ = 0;
+    std::vector<RetrySend> retry_send_;          // LLR, per port
+    std::vector<RetryReceive> retry_receive_;
+    std::vector<std::int64_t> retry_patience_;   // replay timer, ps
+    std::vector<LinkCondition> link_states_;         // per port, once there is a fault
+    std::vector<PortFault> faults_;
+    std::vector<RouteChange> route_changes_;     // in order of time
     SharedBuffer::Limits data_limits_;
     std::vector<SharedBuffer> buffers_;     // per node x slice
     std::vector<std::uint32_t> first_buffer_;

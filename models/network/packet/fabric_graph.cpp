@@ -108,6 +108,39 @@ PacketRoute FabricGraph::spread_route(GpuId source, GpuId destination, std::uint
     return route;
 }
 
+bool FabricGraph::is_live(GpuId source, const PacketRoute& route, std::span<const std::uint32_t> dead) const {
+    std::uint32_t port = first_port_[nic_of(source)];
+    for (std::uint32_t hop = 0;; ++hop) {
+        if (std::binary_search(dead.begin(), dead.end(), port)) return false;
+        if (hop == route.switches) return true;
+        port = first_port_[ports_[ports_[port].peer].node] + route.ports[hop];
+    }
+}
+
+PacketRoute FabricGraph::route_around(GpuId source, GpuId destination, std::uint64_t draw,
+                                      std::span<const std::uint32_t> dead) const {
+    PacketRoute route;
+    const std::uint32_t first = ports_[ports_[first_port_[nic_of(source)]].peer].node;
+    if (find_live(first, destination, draw, dead, route)) return route;
+    return spread_route(source, destination, draw);
+}
+
+// Depth first, from a drawn member of each ECMP group on: at most as many tries as there are shortest paths.
+bool FabricGraph::find_live(std::uint32_t node, GpuId destination, std::uint64_t draw,
+                            std::span<const std::uint32_t> dead, PacketRoute& route) const {
+    if (node == nic_of(destination)) return true;
+    const auto group = router_->next_hops(vertices_[node], destination);
+    const std::uint64_t first = splitmix64(draw);
+    for (std::uint64_t i = 0; i < group.size(); ++i) {
+        const std::uint32_t port = port_of_link_[group[(first + i) % group.size()].value];
+        if (std::binary_search(dead.begin(), dead.end(), port)) continue;
+        route.ports[route.switches++] = static_cast<std::uint8_t>(port - first_port_[node]);
+        if (find_live(ports_[ports_[port].peer].node, destination, draw, dead, route)) return true;
+        --route.switches;
+    }
+    return false;
+}
+
 std::int64_t FabricGraph::latency_min() const {
     std::int64_t least = INT64_MAX;
     for (const GraphPort& port : ports_) least = std::min(least, port.latency);

@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "models/network/packet/packet.hpp"
@@ -40,6 +41,7 @@ public:
     bool is_switch(std::uint32_t node) const { return node >= nic_count_; }
     std::uint32_t nic_count() const { return nic_count_; }  // nodes 0 .. nic_count - 1
     std::uint32_t nic_of(GpuId gpu) const { return node_of_vertex_[cluster_->nic_vertex(gpu).value]; }
+    std::uint32_t node_of(VertexId vertex) const { return node_of_vertex_[vertex.value]; }  // UINT32_MAX: none
     VertexId vertex_of(std::uint32_t node) const { return vertices_[node]; }
     std::uint32_t port_of(LinkId link) const { return port_of_link_[link.value]; }  // UINT32_MAX: not Ethernet
 
@@ -48,6 +50,11 @@ public:
     // One of all shortest routes: they are numbered, and `draw` modulo their number chooses. So consecutive draws visit
     // all of them in turn, which is packet spraying, and random ones any.
     PacketRoute spread_route(GpuId source, GpuId destination, std::uint64_t draw) const;
+    // Whether a route that begins at the NIC of `source` uses none of the `dead` ports (in order).
+    bool is_live(GpuId source, const PacketRoute& route, std::span<const std::uint32_t> dead) const;
+    // A shortest route without dead ports; where there is none, any.
+    PacketRoute route_around(GpuId source, GpuId destination, std::uint64_t draw,
+                             std::span<const std::uint32_t> dead) const;
     std::int64_t latency_min() const;  // of all links: how far nodes can run ahead of each other
 
     const Cluster& cluster() const { return *cluster_; }
@@ -55,6 +62,8 @@ public:
 private:
     void number_nodes();
     void fill_ports();
+    bool find_live(std::uint32_t node, GpuId destination, std::uint64_t draw, std::span<const std::uint32_t> dead,
+                   PacketRoute& route) const;
 
     const Cluster* cluster_;
     const Router* router_;

@@ -91,7 +91,7 @@ void PacketEngine::grant_successors(const ReceiveEnd& end) {
 }
 
 void PacketEngine::reply(std::uint32_t connection, PacketKind kind, std::uint32_t number, const Packet& cause) {
-    const ReceiveEnd& end = receivers_[connection];
+    ReceiveEnd& end = receivers_[connection];
     Packet packet;
     packet.kind = kind;
     packet.stamp = cause.stamp;
@@ -99,6 +99,7 @@ void PacketEngine::reply(std::uint32_t connection, PacketKind kind, std::uint32_
     packet.number = number;
     packet.wire = control_wire_;
     packet.flags = cause.flags & PacketFlag::congestion;
+    if (has_faults_) refresh_route(requests_[connection].back(), end.route_epoch, end.route);
     packet.route = end.route.ports;
     const std::uint32_t port = graph_->first_port(end.node);
     enqueue(port, packet);

@@ -24,12 +24,11 @@ void PacketEngine::grant(std::uint32_t connection) {
 // The connections that may send take turns, a packet each.
 bool PacketEngine::next_data(std::uint32_t node, std::uint32_t port, Packet& packet) {
     Ring<std::uint32_t>& ready = nodes_[node].ready;
-    const std::uint32_t paused = egress_[port].paused;
     for (std::uint32_t left = ready.size(); left > 0; --left) {
         const std::uint32_t connection = ready.front();
         ready.pop();
         SendEnd& end = senders_[connection];
-        if ((paused >> end.traffic_class & 1) != 0) {
+        if ((egress_[port].paused >> end.traffic_class & 1) != 0) {
             ready.push(connection);
             continue;
         }
@@ -37,6 +36,11 @@ bool PacketEngine::next_data(std::uint32_t node, std::uint32_t port, Packet& pac
         if (!may_send(end)) continue;
         if (end.pace > now_) {
             add_timer(node, end.pace, TimerKind::pace, connection);
+            continue;
+        }
+        if (has_credits_ && !spend_credits(port, end.traffic_class, wire_of(end, number_to_send(end)))) {
+            end.is_queued = true;
+            ready.push(connection);
             continue;
         }
         build_data(connection, packet);
@@ -49,32 +53,42 @@ bool PacketEngine::next_data(std::uint32_t node, std::uint32_t port, Packet& pac
     return false;
 }
 
+std::uint32_t PacketEngine::number_to_send(const SendEnd& end) {
+    if (end.resend == 0) return end.next;
+    return end.resend_base + static_cast<std::uint32_t>(std::countr_zero(end.resend));
+}
+
+std::uint16_t PacketEngine::wire_of(const SendEnd& end, std::uint32_t number) {
+    const std::uint32_t place = number % end.per_message;
+    return static_cast<std::uint16_t>((place + 1 == end.per_message ? end.last_wire : end.full_wire) +
+                                      (place == 0 ? end.first_extra : 0));
+}
+
 void PacketEngine::build_data(std::uint32_t connection, Packet& packet) {
     SendEnd& end = senders_[connection];
-    std::uint32_t number = end.next;
+    const std::uint32_t number = number_to_send(end);
     if (end.resend != 0) {
-        number = end.resend_base + static_cast<std::uint32_t>(std::countr_zero(end.resend));
         end.resend &= end.resend - 1;
     } else {
         ++end.next;
     }
     if (results_[connection].state == ConnectionState::waiting) results_[connection].state = ConnectionState::active;
-    const std::uint32_t place = number % end.per_message;
     packet = {};
     packet.stamp = now_;
     packet.flow = connection;
     packet.number = number;
     packet.traffic_class = end.traffic_class;
-    packet.wire = static_cast<std::uint16_t>((place + 1 == end.per_message ? end.last_wire : end.full_wire) +
-                                             (place == 0 ? end.first_extra : 0));
+    packet.wire = wire_of(end, number);
     if (number < end.sent) {
         packet.flags |= PacketFlag::again;
         ++results_[connection].retransmissions;
     }
     end.sent = std::max(end.sent, number + 1);
+    if (has_faults_) refresh_route(requests_[connection].forth(), end.route_epoch, end.route);
     packet.route = end.route.ports;
     if (spec_->transport.paths != PathChoice::ecmp) choose_path(connection, packet);
     end.last_sent = now_;
+    if (number == end.acked) end.deadline = INT64_MAX;  // its time begins now
     arm_timeout(connection);
 }
 
@@ -83,15 +97,20 @@ void PacketEngine::build_data(std::uint32_t connection, Packet& packet) {
 void PacketEngine::choose_path(std::uint32_t connection, Packet& packet) {
     SendEnd& end = senders_[connection];
     const ConnectionRequest& request = requests_[connection];
+    const auto live = [&](std::uint64_t bits) {
+        const PacketRoute route = graph_->spread_route(request.source, request.destination, bits);
+        const std::span<const std::uint32_t> dead = dead_ports(end.route_epoch);
+        if (dead.empty() || graph_->is_live(request.source, route, dead)) return route;
+        return graph_->route_around(request.source, request.destination, bits, dead);
+    };
     if (spec_->transport.paths == PathChoice::flowlet) {
         if (now_ - end.last_sent < spec_->transport.flowlet_gap.value && end.last_sent != 0) return;
         std::uint64_t state = end.path_draw++;
-        end.route = graph_->spread_route(request.source, request.destination, splitmix64(state));
+        end.route = live(splitmix64(state));
         packet.route = end.route.ports;
         return;
     }
-    const std::uint64_t turn = end.path_draw + packet.number + results_[connection].retransmissions;
-    packet.route = graph_->spread_route(request.source, request.destination, turn).ports;
+    packet.route = live(end.path_draw + packet.number + results_[connection].retransmissions).ports;
 }
 
 // ACK timeout T = 4.096 us x 2^n; adaptive retransmission begins shorter and doubles per try (InfiniBand annex A17;
@@ -129,16 +148,23 @@ void PacketEngine::acknowledge_timeout(std::uint32_t connection) {
         result.state = ConnectionState::failed;
         result.finished = SimTime{now_};
         ended_.push_back(connection);
+        end.granted = end.next;  // it may stand in the ready ring: nothing more goes
+        end.resend = 0;
         return;
     }
     ++end.tries;
+    begin_again(end);
+    arm_timeout(connection);  // tries count also while flow control lets nothing go
+    make_ready(connection);
+}
+
+void PacketEngine::begin_again(SendEnd& end) const {
     if (spec_->transport.recovery == LossRecovery::selective_repeat) {
         end.resend_base = end.acked;
         end.resend = 1;
     } else {
         end.next = end.acked;
     }
-    make_ready(connection);
 }
 
 void PacketEngine::receive_ack(const Packet& packet) {

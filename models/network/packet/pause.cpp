@@ -56,14 +56,23 @@ void PacketEngine::begin_pause(std::uint32_t port, std::uint32_t klass) {
     Pause& pause = pauses_[port * classes_ + klass];
     if (pause.begins != now_) return;  // resumed, or asked anew, in the meantime
     pause.begins = INT64_MAX;
+    block(port, klass);
+    watch(port, klass);
+}
+
+void PacketEngine::end_pause(std::uint32_t port, std::uint32_t klass) {
+    if (pauses_[port * classes_ + klass].ends <= now_) unblock(port, klass);
+}
+
+void PacketEngine::block(std::uint32_t port, std::uint32_t klass) {
     Egress& egress = egress_[port];
     if (egress.paused == 0) egress.paused_since = now_;
     egress.paused |= 1u << klass;
 }
 
-void PacketEngine::end_pause(std::uint32_t port, std::uint32_t klass) {
+void PacketEngine::unblock(std::uint32_t port, std::uint32_t klass) {
     Egress& egress = egress_[port];
-    if (pauses_[port * classes_ + klass].ends > now_ || (egress.paused >> klass & 1) == 0) return;
+    if ((egress.paused >> klass & 1) == 0) return;
     egress.paused &= ~(1u << klass);
     if (egress.paused == 0) counters_[port].paused += now_ - egress.paused_since;
     serve(port);

@@ -30,6 +30,9 @@ struct ConnectionRequest {
                                     // least link latency, successors may begin at another NIC of the node
     std::uint32_t queue_pair = 0;             // entropy of the ECMP hash
     std::uint8_t traffic_class = 1;
+
+    FlowKey forth() const { return {source, destination, queue_pair}; }  // of its data
+    FlowKey back() const { return {destination, source, queue_pair}; }   // of its ACKs
 };
 
 enum class ConnectionState : std::uint8_t { waiting, active, done, failed };
@@ -65,6 +68,7 @@ struct SendEnd {
     std::uint64_t path_draw = 0;        // flowlets and spraying
     std::uint64_t resend = 0;           // selective repeat: bit i = packet resend_base + i must go again
     std::uint32_t resend_base = 0;
+    std::uint32_t route_epoch = 0;      // route changes that `route` knows of
     PacketRoute route;
 };
 
@@ -80,6 +84,7 @@ struct ReceiveEnd {
     std::uint32_t sibling = no_connection;
     std::int64_t successor_delay = 0;
     std::int64_t last_cnp = INT64_MIN / 2;
+    std::uint32_t route_epoch = 0;      // as of SendEnd
     PacketRoute route;                  // of its ACKs
     std::vector<std::uint64_t> early;   // selective repeat: bit i = packet expected + i has arrived
 };

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "sim/base/checks.hpp"
+#include "sim/base/fault.hpp"
 
 namespace rehearse {
 
@@ -28,6 +29,26 @@ Bytes pfc_headroom(const HeadroomInput& input) {
         return (wire / packet.value + 1) * cells(packet) * input.cell.value;
     };
     return Bytes{std::max(charged(input.wire_max), charged(input.wire_min))};
+}
+
+void check_reserved(Bytes reserved, Bytes pool, std::int64_t classes) {
+    FaultList faults;
+    const std::string room = std::to_string(pool.value) + " B of memory";
+    if (reserved > pool) {
+        faults.add({.place = {},
+                    .path = "pfc.headroom",
+                    .wrong = "headroom and reserve of a switch are " + std::to_string(reserved.value) + " B",
+                    .expected = "no more than its " + room,
+                    .todo = "lower buffer.reserve or pfc.headroom, or take fewer classes"});
+    }
+    if (classes > 8) {
+        faults.add({.place = {},
+                    .path = "classes",
+                    .wrong = std::to_string(classes) + " classes under PFC",
+                    .expected = "at most 8",
+                    .todo = "take flow_control: cbfc, which has 32"});
+    }
+    faults.throw_if_any();
 }
 
 }  // namespace rehearse

@@ -105,6 +105,9 @@ struct HeadroomInput {
     std::int64_t response_quanta;
 };
 Bytes pfc_headroom(const HeadroomInput& input);
+// Throws InputError when what the classes of one switch reserve for themselves doesn't fit into its memory, or when PFC
+// shall tell more classes than the 8 of its frame.
+void check_reserved(Bytes reserved, Bytes pool, std::int64_t classes);
 // Quanta of 512 bit times from the arrival of a pause frame to silence; IEEE 802.3 annex 31B as SONiC tabulates it: 67
 // at 10G, 80, 118, 147, 394, 453, 905 at 400G; faster rates in proportion to 400G.
 std::int64_t pfc_response_quanta(Bandwidth rate);

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "models/network/packet/failure_detection.hpp"
 #include "models/network/spec.hpp"
 #include "sim/base/switch.hpp"
 #include "sim/base/units.hpp"
@@ -60,12 +61,18 @@ struct CbfcSpec {
     Ratio update_loss{0.0};         // share of CF_Updates lost
 };
 
+enum class LlrFlush : std::uint8_t {
+    discard,     // a frame given up takes all that wait behind it in the replay buffer with it
+    best_effort  // it goes alone
+};
+
 struct LlrSpec {
     Switch enabled = Switch::off;
     Bytes ack_spacing{2048};        // received bytes per LLR ACK [UEC]
-    SimDuration response = nanoseconds(500);      // receiver's turn-round of ACK and NACK [A]
-    SimDuration replay_timer = microseconds(5);   // [SONiC sample profile]
-    std::int64_t replays_max = 3;   // of one frame; then it is given up [SONiC sample: 3]
+    SimDuration response = nanoseconds(500);      // from a NACK's arrival to the replay [A]
+    SimDuration replay_timer = microseconds(5);   // [SONiC sample profile]; two link loops at least
+    std::int64_t replays_max = 3;   // of one frame, 1 .. 255; then it is given up [SONiC sample: 3]
+    LlrFlush flush = LlrFlush::discard;
     Bytes replay_buffer{0};         // 0 = as large as the loop needs
 };
 
@@ -75,7 +82,7 @@ struct EcnSpec {
     Ratio mark_probability{0.05};
 };
 
-struct LossSpec {                   // on every Ethernet link unless `link` names one
+struct LossSpec {                   // on every Ethernet link, both ways; of one link: LinkFault
     Ratio data{0.0};                // of data frames
     Ratio control{0.0};             // of ACK, NACK and CNP frames
     std::int64_t burst = 1;         // frames lost in a row
@@ -89,6 +96,7 @@ struct PacketSpec {
     LlrSpec llr;
     EcnSpec ecn;
     LossSpec loss;
+    DetectionSpec detection;
     CongestionControl congestion = CongestionControl::none;
     DcqcnSet dcqcn = DcqcnSet::paper;
     std::int64_t classes = 2;       // traffic classes or virtual channels, 2 .. 32; class 0 carries control, 1 data

@@ -29,6 +29,7 @@ void PacketEngine::forward(std::uint32_t in_port, Packet& packet) {
 }
 
 void PacketEngine::enqueue(std::uint32_t port, const Packet& packet) {
+    if ((egress_[port].discarding >> packet.traffic_class & 1) != 0) return discard(port, packet);
     Queue& queue = queues_[port * classes_ + packet.traffic_class];
     Packet& kept = queue.ring.push(packet);
     queue.bytes += packet.wire;
@@ -62,7 +63,8 @@ void PacketEngine::serve(std::uint32_t port) {
     }
     const std::uint32_t node = graph_->port(port).node;
     const bool nic_waits = !graph_->is_switch(node) && !nodes_[node].ready.empty();
-    if (urgent_[port].empty() && (egress.waiting & ~egress.paused) == 0 && !nic_waits) return;
+    const bool is_replaying = has_retry_ && retry_send_[port].is_replaying();
+    if (urgent_[port].empty() && (egress.waiting & ~egress.paused) == 0 && !nic_waits && !is_replaying) return;
     egress.has_timer = true;
     add_timer(node, egress.free_at, TimerKind::port_free, port);
 }
@@ -73,6 +75,7 @@ bool PacketEngine::next_packet(std::uint32_t port, Packet& packet) {
         urgent_[port].pop();
         return true;
     }
+    if (has_retry_ && holds_new_frames(port)) return next_replay(port, packet);
     Egress& egress = egress_[port];
     const std::uint32_t node = graph_->port(port).node;
     const std::uint32_t eligible = egress.waiting & ~egress.paused;
@@ -85,6 +88,7 @@ bool PacketEngine::next_packet(std::uint32_t port, Packet& packet) {
         egress.last_class = static_cast<std::uint8_t>(klass);
     }
     Queue& queue = queues_[port * classes_ + klass];
+    if (has_credits_ && !spend_credits(port, klass, queue.ring.front().wire)) return next_packet(port, packet);
     packet = queue.ring.front();
     queue.ring.pop();
     queue.bytes -= packet.wire;
@@ -95,6 +99,7 @@ bool PacketEngine::next_packet(std::uint32_t port, Packet& packet) {
 
 void PacketEngine::release(const Packet& packet, std::uint32_t node) {
     const std::uint32_t in_port = graph_->first_port(node) + packet.in_port;
+    if (has_credits_) return free_credits(in_port, packet.traffic_class, packet.wire);
     SharedBuffer& buffer = buffers_[first_buffer_[node] + packet.in_port % spec_->buffer.slices];
     if (buffer.release(ingress_[in_port * classes_ + packet.traffic_class], packet.wire)) {
         send_pause(in_port, packet.traffic_class, 0);
@@ -105,18 +110,16 @@ void PacketEngine::transmit(std::uint32_t port, Packet& packet) {
     const GraphPort& out = graph_->port(port);
     Egress& egress = egress_[port];
     PortCounters& counters = counters_[port];
-    egress.free_at = now_ + static_cast<std::int64_t>((packet.wire * out.byte_time + 0xFFFF) >> 16);
+    const std::uint64_t byte_time = has_link_layer_ ? enter_link(port, packet) : out.byte_time;
+    egress.free_at = now_ + static_cast<std::int64_t>((packet.wire * byte_time + 0xFFFF) >> 16);
     packet.time = egress.free_at + out.latency;
     counters.bytes += packet.wire;
     ++(packet.kind == PacketKind::data ? counters.data : counters.control);
     const std::uint64_t threshold = packet.kind == PacketKind::data ? loss_threshold_data_ : loss_threshold_control_;
-    if (threshold != 0) {
-        std::uint64_t state = seed_ ^ (std::uint64_t{port} << 40) ^
-                              egress.loss_counter++ / static_cast<std::uint64_t>(spec_->loss.burst);
-        if (splitmix64(state) < threshold) {
-            packet.flags |= PacketFlag::corrupted;
-            ++counters.losses;
-        }
+    if (threshold != 0 && is_numbered(packet.kind) &&
+        draw_loss(port, threshold, static_cast<std::uint64_t>(spec_->loss.burst))) {
+        packet.flags |= PacketFlag::corrupted;
+        ++counters.losses;
     }
     const GraphPort& in = graph_->port(out.peer);
     wires_[out.peer].push(packet);

@@ -118,15 +118,49 @@ void PacketEngine::fire(std::uint32_t node, const Timer& timer) {
         case TimerKind::pause_refresh:
             refresh_pause(timer.id, klass);
             return;
+        case TimerKind::credit_check:
+            check_credits(timer.id);
+            return;
+        case TimerKind::replay_begins:
+            begin_replay(timer.id);
+            return;
+        case TimerKind::replay_timeout:
+            replay_timeout(timer.id);
+            return;
+        case TimerKind::fault:
+            update_link(timer.id);
+            return;
+        case TimerKind::host_event:
+            hear_event(node);
+            return;
+        case TimerKind::watchdog:
+            look_at_pause(timer.id, klass);
+            return;
+        case TimerKind::storm_begins:
+            begin_storm(timer.id, klass);
+            return;
+        case TimerKind::storm_ends:
+            end_storm(timer.id, klass);
+            return;
     }
     REHEARSE_CHECK(node >= nodes_.size(), "a timer of no kind");
 }
 
 void PacketEngine::arrive(std::uint32_t node, std::uint32_t port, Packet& packet) {
-    if (has(packet, PacketFlag::corrupted)) return;
+    if (has_link_layer_ ? !admit_frame(node, port, packet) : has(packet, PacketFlag::corrupted)) return;
     switch (packet.kind) {
         case PacketKind::pause:
             receive_pause(port, packet);
+            return;
+        case PacketKind::credit:
+            receive_credit(port, packet);
+            return;
+        case PacketKind::credit_check:
+            receive_credit_check(port, packet);
+            return;
+        case PacketKind::retry_nack:
+        case PacketKind::retry_ack:
+            receive_retry(port, packet);
             return;
         case PacketKind::data:
             if (graph_->is_switch(node)) break;

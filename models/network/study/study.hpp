@@ -45,8 +45,8 @@ struct StudyWatch {
 };
 
 // Packet fidelity. Each flow is ecmp.queue_pairs connections that carry an equal share of every message. It ends when
-// every flow has ended or failed, or when nothing moves any more: those left are blocked. Both GPUs of a flow must reach
-// each other over the NICs that serve them (leaves_by_own_nic).
+// every flow has ended or failed, or when nothing moves any more: those left are blocked. Both GPUs of a flow must
+// reach each other over the NICs that serve them (leaves_by_own_nic).
 class PacketStudy {
 public:
     // The graph and the specs must outlive it.
@@ -68,8 +68,8 @@ private:
 // not over another rail's NIC.
 bool leaves_by_own_nic(const Cluster& cluster, const Router& router, const StudyFlow& flow);
 
-// Flow and ideal fidelity: fluid time + (H - 1) first-packet serialisations + H propagations + ACK return. A ring is one
-// transfer: its flows end together. The flows of a tree run side by side.
+// Flow and ideal fidelity: fluid time + (H - 1) first-packet serialisations + H propagations + ACK return. A ring is
+// one transfer: its flows end together. The flows of a tree run side by side.
 StudyRecord run_fluid(const Cluster& cluster, const Router& router, const NetworkSpec& network,
                       const std::vector<StudyFlow>& flows, const std::vector<SimDuration>& idle);
 
