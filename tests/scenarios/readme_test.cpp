@@ -1,5 +1,6 @@
 // Docs are true: each command that the root README shows is run (the long ones are asked for their help), each make
 // target is tried without being run.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <sstream>
@@ -91,6 +92,24 @@ TEST(Readme, WhatMakeRunsIsSound) {
     const std::string demo = library_path("megascale_175b_12288");
     EXPECT_EQ(run_rehearse({"run", demo, "--stop-after", "scenario"}, folder.path()).exit_code, 0);
     expect_options({"validate", "megascale", "a100-steps", "--published", "held", "--markdown", "README.md"});
+}
+
+// `find` fails where a named folder is missing, and a folder that is not named is never formatted.
+TEST(Readme, MakeFormatsEveryFolderThatHoldsSources) {
+    const std::vector<std::string> lines = lines_of("Makefile", "SOURCE_FOLDERS := ");
+    ASSERT_EQ(lines.size(), 1U);
+    const std::vector<std::string> named = words_of(lines[0]);
+    std::vector<std::string> present;
+    for (const auto& entry : fs::directory_iterator(source_path(""))) {
+        const std::string name = entry.path().filename().string();
+        if (!entry.is_directory() || name.starts_with(".") || name.starts_with("build")) continue;
+        for (const auto& file : fs::recursive_directory_iterator(entry)) {
+            if (file.path().extension() != ".cpp") continue;
+            present.push_back(name);
+            break;
+        }
+    }
+    EXPECT_THAT(named, ::testing::UnorderedElementsAreArray(present));
 }
 
 }  // namespace
