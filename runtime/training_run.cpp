@@ -23,6 +23,11 @@ constexpr Direction inbox_of(const Instruction& receive) {
     return receive.direction == Direction::to_previous ? Direction::to_next : Direction::to_previous;
 }
 
+// Of a work. The host's synchronisation after an exchange is a work of the pipeline: its device computes nothing.
+constexpr SpanStream stream_of(Part part) {
+    return part == Part::pp_exposed ? SpanStream::pipeline : SpanStream::compute;
+}
+
 }  // namespace
 
 std::vector<std::uint32_t> hosts_of_ranks(const Placement& placement, const Cluster& cluster) {
@@ -209,7 +214,7 @@ void TrainingRun::execute_work(std::span<const std::uint32_t> members, const Ins
             parts[index_of(Part::tp_exposed)] += segment.communication;
             cursor.now = latest + segment.communication;
             if (!sampled_[members[i]]) continue;
-            add_span(members[i], SpanStream::compute, instruction.part, instruction, begins_[i], computed);
+            add_span(members[i], stream_of(instruction.part), instruction.part, instruction, begins_[i], computed);
             add_span(members[i], SpanStream::tensor, Part::straggler_wait, instruction, computed, latest);
             add_span(members[i], SpanStream::tensor, Part::tp_exposed, instruction, latest, cursor.now);
             begins_[i] = cursor.now;
@@ -217,7 +222,8 @@ void TrainingRun::execute_work(std::span<const std::uint32_t> members, const Ins
     }
     for (std::size_t i = 0; i < members.size(); ++i) {
         if (!sampled_[members[i]]) continue;
-        add_span(members[i], SpanStream::compute, instruction.part, instruction, begins_[i], ranks_[members[i]].now);
+        add_span(members[i], stream_of(instruction.part), instruction.part, instruction, begins_[i],
+                 ranks_[members[i]].now);
     }
 }
 

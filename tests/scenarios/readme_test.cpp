@@ -147,9 +147,8 @@ TEST(Readme, EveryChangeOfTheClusterMovesTheStep) {
         std::vector<std::string> words = words_of(line.substr(prefix.size()));
         if (words[0] == "run") {
             const double changed = step_time(words, folder.path());
-            const auto set = std::find(words.begin(), words.end(), "--set");
-            ASSERT_NE(set, words.end()) << line;
-            words.erase(set, set + 2);
+            for (auto at = words.begin(); (at = std::find(at, words.end(), "--set")) != words.end();)
+                at = words.erase(at, at + 2);
             const double unchanged = step_time(words, folder.path());
             EXPECT_GT(std::abs(changed / unchanged - 1), 1e-3) << line;
             ++runs;
