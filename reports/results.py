@@ -1,4 +1,4 @@
-"""Reads results folders. Whatever is missing or damaged is listed in Results.absent; without metrics no folder is one."""
+"""Reads results folders. What is missing or damaged is listed in Results.absent; without metrics no folder is one."""
 
 import csv
 import gzip
