@@ -1,6 +1,7 @@
 // The results folder: complete or absent, closed in its arithmetic, and enough to repeat the run.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <nlohmann/json.hpp>
 
@@ -140,6 +141,17 @@ TEST_F(ResultsTest, AnotherRunKeepsWhatElseLiesInTheFolderAndSaysSo) {
     EXPECT_EQ(slurp(folder_.path() / "out/report/report.html"), "page");
     EXPECT_EQ(slurp(folder_.path() / "out/notes.txt"), "mine");
     EXPECT_EQ(Json::parse(slurp(folder_.path() / "out/metrics.json"))["run"]["seed"], 2);
+}
+
+// A pipe cannot be linked into the new folder, so the old one stays; the simulation is not lost.
+TEST_F(ResultsTest, TheScreenIsPrintedWhenTheFilesCannotBe) {
+    run({"job.yaml"}, "out");
+    ASSERT_EQ(mkfifo((folder_.path() / "out/pipe").c_str(), 0600), 0);
+    const ProgramResult result = run_rehearse({"run", "job.yaml", "--seed", "2", "--out", "out"}, folder_.path());
+    EXPECT_EQ(result.exit_code, 1);
+    EXPECT_THAT(result.out, HasSubstr("step time"));
+    EXPECT_THAT(result.err, HasSubstr("pipe beside the new results"));
+    EXPECT_EQ(Json::parse(slurp(folder_.path() / "out/metrics.json"))["run"]["seed"], 1);
 }
 
 // A scenario that would simulate for minutes ends at once: the folder is tried first.
