@@ -19,7 +19,7 @@ JOBS ?= $(shell nproc)
 TEST_JOBS ?= 2
 CMAKE_FLAGS ?=
 DEMO ?= scenarios/library/megascale_175b_12288.yaml
-SOURCE_FOLDERS := sim topology models runtime kernels scenarios tests
+SOURCE_FOLDERS := sim topology models runtime scenarios tests
 
 .DEFAULT_GOAL := build
 .PHONY: build configure demo test bench accuracy format format-check wrap tidy install clean deps deps-bench deps-lint
@@ -93,7 +93,7 @@ wrap: deps-lint
 tidy: deps-lint configure
 	cmake --build $(BUILD) -j $(JOBS) --target rehearse_commit
 	run-clang-tidy -quiet -p $(BUILD) -j $(JOBS) -extra-arg=-Wno-unknown-warning-option \
-	    '$(CURDIR)/(sim|topology|models|runtime|kernels|scenarios)/.*\.cpp'
+	    '$(CURDIR)/(sim|topology|models|runtime|scenarios)/.*\.cpp'
 
 clean:
 	cmake -E rm -rf build

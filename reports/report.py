@@ -40,33 +40,29 @@ def draw_all(figures, all_results, points, window_us):
     return [one for one in drawn if one[2] is not None]
 
 
-def main(arguments=None):
-    options = parse(arguments)
-    missing = [path for path in options.inputs if not path.exists()]
-    if missing:
-        for path in missing:
-            print(f"{path}: no such results folder or file", file=sys.stderr)
-        return 2
-    try:
-        import figures
-    except ImportError as fault:
-        print(f"figures need matplotlib and numpy ({fault}); install python3-matplotlib", file=sys.stderr)
-        return 2
-    import page
-    import results as reading
-
-    folders = [path for path in options.inputs if path.is_dir()]
-    all_results = [reading.read_results(path) for path in folders]
-    absent = [sentence for results in all_results for sentence in results.absent]
-    points = reading.scaling_of_runs(all_results)
-    for path in options.inputs:
-        if path.is_file():
-            more, faults = reading.scaling_of_validation(path)
+def read_inputs(reading, paths):
+    """(results folders, points, faults): a fault is an input that is neither a results folder nor a validation."""
+    all_results, points, faults = [], [], []
+    for path in paths:
+        if path.is_dir():
+            results = reading.read_results(path)
+            all_results.append(results)
+            if not results.metrics:
+                faults.append(f"{path}: not a results folder: "
+                              + next(why for why in results.absent if ": metrics.json " in why).partition(": ")[2])
+        elif path.exists():
+            more, why = reading.scaling_of_validation(path)
             points += more
-            absent += faults
-    window_us = [1e3 * edge for edge in options.window] if options.window else None
+            faults += why
+        else:
+            faults.append(f"{path}: no such results folder or file")
+    return all_results, reading.scaling_of_runs(all_results) + points, faults
 
-    out = options.out or (options.inputs[0] / "report" if folders and options.inputs[0].is_dir() else Path("report"))
+
+def write_report(figures, out, all_results, points, window_us):
+    """Writes figures and page; OSError where `out` cannot take them."""
+    import page
+
     out.mkdir(parents=True, exist_ok=True)
     shown = []
     for name, title, figure in draw_all(figures, all_results, points, window_us):
@@ -75,10 +71,33 @@ def main(arguments=None):
         shown.append((title, png))
         print(out / name)
     title = " / ".join(results.name for results in all_results) or "Validation"
+    absent = [sentence for results in all_results for sentence in results.absent]
     (out / "report.html").write_text(page.page(title, all_results, shown, absent, points), encoding="utf-8")
     print(out / "report.html")
     for sentence in absent:
         print(f"absent: {sentence}", file=sys.stderr)
+
+
+def main(arguments=None):
+    options = parse(arguments)
+    import results as reading
+
+    all_results, points, faults = read_inputs(reading, options.inputs)
+    if faults:
+        print("\n".join(faults), file=sys.stderr)
+        return 2
+    try:
+        import figures
+    except ImportError as fault:
+        print(f"figures need matplotlib and numpy ({fault}); install python3-matplotlib", file=sys.stderr)
+        return 2
+    window_us = [1e3 * edge for edge in options.window] if options.window else None
+    out = options.out or (options.inputs[0] / "report" if options.inputs[0].is_dir() else Path("report"))
+    try:
+        write_report(figures, out, all_results, points, window_us)
+    except OSError as fault:
+        print(f"{out}: the report cannot be written: {fault.strerror or fault}; choose another --out", file=sys.stderr)
+        return 2
     return 0
 
 

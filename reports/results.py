@@ -1,4 +1,4 @@
-"""Reads results folders. Whatever is missing or damaged is listed in Results.absent, never fatal."""
+"""Reads results folders. What is missing or damaged is listed in Results.absent; without metrics no folder is one."""
 
 import csv
 import gzip
@@ -101,6 +101,8 @@ def _read_metrics(results, file):
     if not isinstance(metrics, dict):
         raise ValueError("an object was expected")
     version = metrics.get("schema_version")
+    if version is None:
+        raise ValueError("it has no schema_version")
     if version != 1:
         results.absent.append(f"{results.name}: metrics.json has schema_version {version}; 1 is what this report knows")
     results.metrics = metrics
@@ -187,8 +189,8 @@ def scaling_of_validation(path):
         rows = document["rows"] if isinstance(document, dict) else document
         points = [point for row in rows for point in _points_of_row(row)]
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as fault:
-        return [], [f"{path}: cannot be read as a validation ({type(fault).__name__}: {fault})"]
-    return points, [] if points else [f"{path}: no row gives step_time_s or mfu against gpus"]
+        return [], [f"{path}: not a validation of rehearse validate --json ({type(fault).__name__}: {fault})"]
+    return points, [] if points else [f"{path}: not a validation: no row gives step_time_s or mfu"]
 
 
 def _points_of_row(row):

@@ -15,6 +15,8 @@ namespace rehearse {
 
 using PartTimes = std::array<SimDuration, part_count>;
 
+// What a rank was busy with or waited for. One span never covers two parts: a pass of a tensor group is compute spans
+// with the waiting for its members (straggler_wait) and its exposed communication (tp_exposed) on `tensor` between.
 enum class SpanStream : std::uint8_t { compute, tensor, pipeline, data };
 
 struct Span {
@@ -30,7 +32,9 @@ struct Span {
 struct Timeline {
     SimTime end;                       // the last rank has finished: step time
     std::vector<PartTimes> parts;      // per rank; each adds up to `end`
-    std::vector<Span> spans;           // sampled ranks, in order of end
+    // Of sampled ranks, each rank's in order. Per rank and part they add up to `parts`, less the waiting for the last
+    // rank of the step (straggler_wait).
+    std::vector<Span> spans;
     std::vector<std::uint32_t> last_arrivals;  // per rank: group collectives for which it came last
     LinkTraffic traffic;
     std::uint64_t events = 0;          // instructions run and network events

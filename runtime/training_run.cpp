@@ -23,6 +23,11 @@ constexpr Direction inbox_of(const Instruction& receive) {
     return receive.direction == Direction::to_previous ? Direction::to_next : Direction::to_previous;
 }
 
+// Of a work. The host's synchronisation after an exchange is a work of the pipeline: its device computes nothing.
+constexpr SpanStream stream_of(Part part) {
+    return part == Part::pp_exposed ? SpanStream::pipeline : SpanStream::compute;
+}
+
 }  // namespace
 
 std::vector<std::uint32_t> hosts_of_ranks(const Placement& placement, const Cluster& cluster) {
@@ -201,17 +206,24 @@ void TrainingRun::execute_work(std::span<const std::uint32_t> members, const Ins
             latest = std::max(latest, cursor.now);
         }
         if (segment.communication.value == 0) continue;
-        for (const std::uint32_t member : members) {
-            RankCursor& cursor = ranks_[member];
-            PartTimes& parts = parts_[member];
-            parts[index_of(Part::straggler_wait)] += latest - cursor.now;
+        for (std::size_t i = 0; i < members.size(); ++i) {
+            RankCursor& cursor = ranks_[members[i]];
+            PartTimes& parts = parts_[members[i]];
+            const SimTime computed = cursor.now;
+            parts[index_of(Part::straggler_wait)] += latest - computed;
             parts[index_of(Part::tp_exposed)] += segment.communication;
             cursor.now = latest + segment.communication;
+            if (!sampled_[members[i]]) continue;
+            add_span(members[i], stream_of(instruction.part), instruction.part, instruction, begins_[i], computed);
+            add_span(members[i], SpanStream::tensor, Part::straggler_wait, instruction, computed, latest);
+            add_span(members[i], SpanStream::tensor, Part::tp_exposed, instruction, latest, cursor.now);
+            begins_[i] = cursor.now;
         }
     }
     for (std::size_t i = 0; i < members.size(); ++i) {
         if (!sampled_[members[i]]) continue;
-        add_span(members[i], SpanStream::compute, instruction.part, instruction, begins_[i], ranks_[members[i]].now);
+        add_span(members[i], stream_of(instruction.part), instruction.part, instruction, begins_[i],
+                 ranks_[members[i]].now);
     }
 }
 
@@ -352,6 +364,7 @@ void TrainingRun::wait_until(std::uint32_t rank, SimTime until, Part part, const
 
 void TrainingRun::add_span(std::uint32_t rank, SpanStream stream, Part part, const Instruction& instruction,
                            SimTime begin, SimTime end) {
+    if (begin == end) return;
     spans_.push_back({RankId{rank}, stream, part, instruction.phase, instruction.chunk, instruction.micro_batch, begin,
                       end});
 }

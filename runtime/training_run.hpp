@@ -79,7 +79,7 @@ private:
     std::uint32_t per_group_[group_family_count] = {};
     std::vector<std::uint32_t> runnable_;
     std::vector<double> factors_;   // of the ranks at work: lasting speed times jitter
-    std::vector<SimTime> begins_;
+    std::vector<SimTime> begins_;   // of their compute spans
     std::vector<std::uint32_t> last_arrivals_;
     std::vector<std::uint8_t> sampled_;
     std::vector<Span> spans_;

@@ -2,17 +2,16 @@
 #include <fmt/format.h>
 
 #include <cmath>
-#include <fstream>
 #include <map>
 #include <memory>
-#include <sstream>
+#include <set>
 
 #include "runtime/parallel_for.hpp"
 #include "scenarios/calibration.hpp"
-#include "scenarios/installation.hpp"
-#include "sim/base/fault.hpp"
+#include "scenarios/csv_reader.hpp"
 #include "scenarios/measured_steps.hpp"
 #include "scenarios/predict.hpp"
+#include "sim/base/fault.hpp"
 
 namespace rehearse {
 
@@ -26,10 +25,7 @@ struct StepRow {
 class StepRows {
 public:
     explicit StepRows(const std::vector<MeasuredStep>& steps) {
-        const std::string template_path = data_path("scenarios/library/a100_step.yaml").string();
-        for (const MeasuredStep& step : steps) {
-            rows_.push_back({step.seconds, Predictor(scenario_of(step, template_path))});
-        }
+        for (const MeasuredStep& step : steps) rows_.push_back({step.seconds, Predictor(scenario_of(step))});
     }
 
     std::vector<double> errors(const DeviceProfile& profile) const {
@@ -80,37 +76,65 @@ Calibration a100_calibration(const std::vector<MeasuredStep>& steps) {
     return calibration;
 }
 
+namespace {
+
+// Sums of the least squares of time = 2 latency + z / bus, which is linear in (latency, 1 / bus), in relative errors.
+struct LinkSums {
+    double xx = 0, xz = 0, zz = 0, x = 0, z = 0;
+    int line = 0;  // of the group's first row
+    std::set<std::int64_t> sizes;
+
+    void add(std::int64_t gpus, std::int64_t size, double time_s) {
+        const double share = static_cast<double>(gpus - 1) / static_cast<double>(gpus);
+        const double of_latency = 2 / time_s, of_rate = 2 * share * static_cast<double>(size) / time_s;
+        xx += of_latency * of_latency;
+        xz += of_latency * of_rate;
+        zz += of_rate * of_rate;
+        x += of_latency;
+        z += of_rate;
+        sizes.insert(size);
+    }
+    double latency() const { return (x * zz - z * xz) / (xx * zz - xz * xz); }
+    double seconds_per_byte() const { return (z * xx - x * xz) / (xx * zz - xz * xz); }
+};
+
+// One size leaves open what is latency and what is rate; times that do not grow with the size give no rate.
+std::string undetermined(const LinkSums& sums) {
+    if (sums.sizes.size() < 2) return "one size alone does not tell latency from rate";
+    const double rate = 8 / sums.seconds_per_byte();
+    return rate > 0 && rate < 1e18 ? "" : "the times do not grow with the size, so they give no positive rate";
+}
+
+}  // namespace
+
 std::vector<LocalLink> fit_local_links(const std::string& all_reduce_file) {
-    std::ifstream file(all_reduce_file);
-    if (!file) throw InputError({{{all_reduce_file, 0, 0}, "", "the file cannot be read", "", "set REHEARSE_DATA"}});
-    struct Sums {
-        double xx = 0, xz = 0, zz = 0, x = 0, z = 0;
-    };
-    std::map<std::int64_t, Sums> groups;  // time = 2 latency + z / bus: linear in (latency, 1 / bus), relative errors
-    std::string line;
-    std::getline(file, line);
-    while (std::getline(file, line)) {
-        std::int64_t gpus = 0;
-        double size = 0, time_ns = 0;
-        if (std::sscanf(line.c_str(), "%ld,%lf,%lf", &gpus, &size, &time_ns) != 3 || gpus < 2 || time_ns <= 0) continue;
-        const double t = time_ns * 1e-9, x = 2 / t,
-                     z = 2.0 * static_cast<double>(gpus - 1) / static_cast<double>(gpus) * size / t;
-        Sums& s = groups[gpus];
-        s.xx += x * x;
-        s.xz += x * z;
-        s.zz += z * z;
-        s.x += x;
-        s.z += z;
+    FaultList faults;
+    const CsvReader csv(all_reduce_file, {"gpus", "size_bytes", "time_ns"}, faults);
+    std::map<std::int64_t, LinkSums> groups;
+    for (const CsvRow& row : csv.rows()) {
+        const std::size_t before = faults.size();
+        const std::int64_t gpus = csv.whole(row, 0), size = csv.whole(row, 1, 1e15);
+        const double time_s = csv.positive(row, 2, 1e15) * 1e-9;
+        if (faults.size() == before && gpus < 2) csv.fault(row, 0, "an all-reduce of one GPU", "at least 2", "");
+        if (faults.size() > before) continue;
+        LinkSums& sums = groups[gpus];
+        if (sums.line == 0) sums.line = row.line;
+        sums.add(gpus, size, time_s);
     }
+    if (faults.empty() && groups.empty()) csv.fault("no measured row", "at least two sizes of one group");
+    faults.throw_if_any();
     std::vector<LocalLink> links;
-    for (const auto& [gpus, s] : groups) {
-        const double determinant = s.xx * s.zz - s.xz * s.xz;
-        const double latency = (s.x * s.zz - s.z * s.xz) / determinant;
-        const double inverse = (s.z * s.xx - s.x * s.xz) / determinant;
-        links.push_back({gpus, seconds(std::max(latency, 0.0)), Bandwidth{std::llround(8 / inverse)}});
+    for (const auto& [gpus, sums] : groups) {
+        const std::string why = undetermined(sums);
+        if (why.empty()) {
+            const Bandwidth bus{std::llround(8 / sums.seconds_per_byte())};
+            links.push_back({gpus, seconds(std::max(sums.latency(), 0.0)), bus});
+        } else {
+            faults.add({{all_reduce_file, sums.line, 1}, fmt::format("group of {} GPUs", gpus), why,
+                        "rows of two sizes or more, larger ones slower", "measure the group again"});
+        }
     }
-    if (links.empty())
-        throw InputError({{{all_reduce_file, 0, 0}, "", "no usable row", "gpus,size_bytes,time_ns", ""}});
+    faults.throw_if_any();
     return links;
 }
 

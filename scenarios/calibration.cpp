@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <fstream>
 
 #include "models/compute/profile_keys.hpp"
 #include "scenarios/installation.hpp"
+#include "scenarios/text_file.hpp"
 #include "sim/base/fault.hpp"
 
 namespace rehearse {
@@ -139,9 +139,8 @@ int calibrate_command(const CalibrateRequest& request) {
                    result.fit.standard_errors[i], p.low, p.high, p.meaning);
     }
     if (!request.out.empty()) {
-        std::ofstream file(request.out);
-        file << "# Written by `rehearse calibrate fit " << request.name << "`.\n" << write_profile(result.profile);
-        if (!file) throw InputError({{{request.out, 0, 0}, "", "the file cannot be written", "", "check the folder"}});
+        write_text(request.out, fmt::format("# Written by `rehearse calibrate fit {}`.\n{}", request.name,
+                                            write_profile(result.profile)));
         fmt::print("written: {}\n", request.out);
     }
     return 0;

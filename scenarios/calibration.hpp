@@ -51,6 +51,7 @@ struct A100Data {
 A100Data default_a100_data();
 Calibration a100_calibration(const std::vector<MeasuredStep>& steps);
 // alpha and beta of the NVLink groups from nccl-style rows (gpus, size_bytes, time_ns): relative least squares.
+// InputError with every bad row, and with every group that does not determine a latency and a positive rate.
 std::vector<LocalLink> fit_local_links(const std::string& all_reduce_file);
 
 struct CalibrateRequest {

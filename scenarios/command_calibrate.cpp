@@ -16,7 +16,7 @@ void add_calibrate(CLI::App& app, Chosen& chosen) {
                                 "rehearse calibrate fit a100-sxm-80g --out my-a100.yaml");
     fit->add_option("profile", request->name, "a100-sxm-80g or megascale-ampere")->required();
     fit->add_option("--start", request->start, "profile to start from (default: the shipped one)")->type_name("FILE");
-    fit->add_option("--out", request->out, "profile file to write")->type_name("FILE");
+    add_output_file(*fit, "--out", request->out, "profile file to write");
     fit->add_option("--steps", request->a100.step_files, "measured steps (a100-sxm-80g)")->type_name("FILE");
     fit->add_option("--all-reduce", request->a100.all_reduce_file, "measured NVLink all-reduces")->type_name("FILE");
     fit->callback([request, &chosen] { chosen = [request] { return calibrate_command(*request); }; });

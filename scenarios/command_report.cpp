@@ -53,7 +53,8 @@ void add_report(CLI::App& app, Chosen& chosen) {
         add_command(app, "report", "figures and one HTML page from results folders", "rehearse report results/demo");
     command->add_option("folder", *folders, "results folders, or the JSON of rehearse validate")->required();
     command->add_option("--out", *out, "folder for report.html and its figures (default: DIR/report)")
-        ->type_name("DIR");
+        ->type_name("DIR")
+        ->check([](const std::string& text) { return text.empty() ? "the name of the folder is empty" : ""; }, "", "");
     command->callback([folders, out, &chosen] {
         chosen = [folders, out] {
             std::vector<std::string> words{interpreter, data_path("reports/report.py").string()};

@@ -18,7 +18,7 @@ void add_sensitivity(CLI::App& app, Chosen& chosen) {
                      "one change to measure (default: doubles sizes, halves rates, switches techniques, one by one)")
         ->type_name("KEY=VALUE")
         ->allow_extra_args(false);
-    command->add_option("--json", request->json_path, "also write the table as JSON")->type_name("FILE");
+    add_output_file(*command, "--json", request->json_path, "also write the table as JSON");
     command
         ->add_option("--threads", request->threads, "changes simulated side by side (0: all cores)")
         ->type_name("N")

@@ -72,7 +72,7 @@ void add_topo(CLI::App& app, Chosen& chosen) {
     command->add_option("--format", arguments->format, "table, dot or graphml")
         ->type_name("WORD")
         ->check(CLI::IsMember({"table", "dot", "graphml"}));
-    command->add_option("--out", arguments->out, "file to write (default: the terminal)")->type_name("FILE");
+    add_output_file(*command, "--out", arguments->out, "file to write (default: the terminal)");
     command->add_flag("--check", arguments->check, "count links and capacities; exit code 1 when a check fails");
     command->callback([arguments, &chosen] { chosen = [arguments] { return topo(*arguments); }; });
 }

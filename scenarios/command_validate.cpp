@@ -1,10 +1,13 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <memory>
+#include <nlohmann/json.hpp>
 
 #include "scenarios/accuracy.hpp"
 #include "scenarios/commands.hpp"
+#include "scenarios/text_file.hpp"
 #include "scenarios/validate_a100.hpp"
 #include "scenarios/validation.hpp"
 
@@ -15,20 +18,26 @@ namespace {
 struct Arguments {
     ValidateRequest published;
     A100Request a100;
+    std::string json_path;  // "" = none
 };
 
-int validate(Arguments& arguments) {
+bool exceeds(const ValidationSuite& suite) {
+    return std::any_of(suite.rows.begin(), suite.rows.end(),
+                       [](const ValidationRow& row) { return row.exceeds_band(); });
+}
+
+int validate(Arguments arguments) {
     std::vector<std::string>& names = arguments.published.names;
-    const auto at = std::find(names.begin(), names.end(), a100_suite);
-    if (at == names.end() && arguments.a100.data.empty()) return validate_command(arguments.published);
-    if (at != names.end()) names.erase(at);
-    if (!names.empty()) choose_suites(arguments.published);  // its faults come before any work
-    arguments.a100.json_path = arguments.published.json_path;
+    const bool measured = std::erase(names, a100_suite) > 0 || !arguments.a100.data.empty();
+    const bool published = !measured || !names.empty();
+    if (published) choose_suites(arguments.published);  // its faults come before any work
     arguments.a100.markdown_path = arguments.published.markdown_path;
-    const int steps = validate_a100_command(arguments.a100);
-    if (names.empty()) return steps;
-    arguments.published.json_path.clear();
-    return std::max(steps, validate_command(arguments.published));
+    nlohmann::ordered_json files;
+    std::vector<ValidationSuite> suites;
+    if (measured) files = validate_a100_command(arguments.a100);
+    if (published) suites = validate_command(arguments.published);
+    if (!arguments.json_path.empty()) write_text(arguments.json_path, validation_json(suites, files).dump(2) + "\n");
+    return std::any_of(suites.begin(), suites.end(), exceeds) ? 1 : 0;
 }
 
 }  // namespace
@@ -41,11 +50,10 @@ void add_validate(CLI::App& app, Chosen& chosen) {
     for (const SuiteEntry& suite : validation_suites()) listed += fmt::format("\n  {}: {}", suite.name, suite.what);
     listed += fmt::format("\n  {}: measured steps on A100 from CSV files", a100_suite);
     command->add_option("suite", arguments->published.names, "suites to run (default: the published ones):" + listed);
-    command->add_option("--json", arguments->published.json_path, "also write the rows as JSON")->type_name("FILE");
-    command
-        ->add_option("--markdown", arguments->published.markdown_path,
-                     "also write the table of each suite between the lines <!-- begin SUITE --> and <!-- end SUITE -->")
-        ->type_name("FILE");
+    add_output_file(*command, "--json", arguments->json_path, "also write the rows as JSON");
+    add_output_file(
+        *command, "--markdown", arguments->published.markdown_path,
+        "also write the table of each suite between the lines <!-- begin SUITE --> and <!-- end SUITE -->");
     command
         ->add_option("--published", arguments->published.rows,
                      "all, or held: only rows that a published figure is held for")

@@ -35,6 +35,9 @@ struct ScenarioArguments {
 void add_scenario(CLI::App& command, ScenarioArguments& arguments,
                   const std::string& example = "training.batch_global=512");
 
+// An option that names a file to write. One that cannot be written is a fault of the command line (exit code 2).
+void add_output_file(CLI::App& command, const std::string& name, std::string& path, const std::string& what);
+
 // Parses, runs the chosen command and turns errors into messages on stderr and exit codes.
 int run_program(int argc, const char* const* argv);
 

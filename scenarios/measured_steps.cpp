@@ -2,13 +2,11 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <array>
-#include <charconv>
 #include <cstdlib>
-#include <fstream>
-#include <sstream>
 
+#include "scenarios/csv_reader.hpp"
+#include "scenarios/installation.hpp"
 #include "scenarios/read_scenario.hpp"
 #include "scenarios/validate_scenario.hpp"
 
@@ -16,91 +14,51 @@ namespace rehearse {
 
 namespace {
 
-constexpr std::array column_names{"gpus", "global_batch", "micro_batch", "hidden", "heads",        "layers",
-                                  "seq",  "tp",           "dp",          "pp",     "iteration_ms"};
+// A column of the file, the key of the scenario that it sets, and where it is kept. iteration_ms stands behind them.
+struct StepColumn {
+    const char* name;
+    const char* key;
+    std::int64_t MeasuredStep::*value;
+};
 
-std::vector<std::string> split(const std::string& line) {
-    std::vector<std::string> cells;
-    std::stringstream stream(line);
-    for (std::string cell; std::getline(stream, cell, ',');) {
-        while (!cell.empty() && (cell.back() == '\r' || cell.back() == ' ')) cell.pop_back();
-        cells.push_back(cell);
-    }
-    return cells;
+constexpr std::array step_columns{
+    StepColumn{"gpus", "job.gpus", &MeasuredStep::gpus},
+    StepColumn{"global_batch", "training.batch_global", &MeasuredStep::global_batch},
+    StepColumn{"micro_batch", "training.micro_batch", &MeasuredStep::micro_batch},
+    StepColumn{"hidden", "training.model.hidden", &MeasuredStep::hidden},
+    StepColumn{"heads", "training.model.heads", &MeasuredStep::heads},
+    StepColumn{"layers", "training.model.layers", &MeasuredStep::layers},
+    StepColumn{"seq", "training.model.sequence", &MeasuredStep::sequence},
+    StepColumn{"tp", "training.parallel.tensor", &MeasuredStep::tensor},
+    StepColumn{"dp", "training.parallel.data", &MeasuredStep::data},
+    StepColumn{"pp", "training.parallel.pipeline", &MeasuredStep::pipeline},
+};
+
+std::vector<std::string> column_names() {
+    std::vector<std::string> names;
+    for (const StepColumn& column : step_columns) names.emplace_back(column.name);
+    names.emplace_back("iteration_ms");
+    return names;
 }
 
-class StepReader {
-public:
-    explicit StepReader(const std::string& path) : path_(path) {}
-
-    std::vector<MeasuredStep> read() {
-        std::ifstream file(path_);
-        if (!file) fail(0, "", "the file cannot be read", "a CSV file", "check the path");
-        std::string line;
-        if (file) std::getline(file, line);
-        if (file || !line.empty()) find_columns(split(line));
-        std::vector<MeasuredStep> steps;
-        for (line_ = 2; faults_.empty() && std::getline(file, line); ++line_) {
-            if (!line.empty() && line != "\r") steps.push_back(read_row(split(line)));
-        }
-        for (; std::getline(file, line); ++line_) read_row(split(line));  // after a fault: report the rest as well
-        if (faults_.empty() && steps.empty()) fail(0, "", "no measured row", "at least one row below the header", "");
-        if (!faults_.empty()) throw InputError(faults_);
-        return steps;
+// A fault of the scenario that a row makes, at the cell that set its key: the file has the row, and no such key.
+void relocate(const InputError& error, const CsvReader& csv, const CsvRow& row) {
+    for (const Fault& fault : error.faults()) {
+        std::size_t column = 0;
+        while (column < step_columns.size() && fault.path != step_columns[column].key) ++column;
+        const bool known = column < step_columns.size();
+        csv.fault(row, known ? column : 0, known ? fault.wrong : fmt::format("{}: {}", fault.path, fault.wrong),
+                  fault.expected, fault.todo);
     }
+}
 
-private:
-    void fail(int line, std::string path, std::string wrong, std::string expected, std::string todo) {
-        if (faults_.size() < 50) faults_.push_back({{path_, line, line > 0 ? 1 : 0}, std::move(path), std::move(wrong),
-                                                    std::move(expected), std::move(todo)});
+void check_scenario(const MeasuredStep& step, const CsvReader& csv, const CsvRow& row) {
+    try {
+        scenario_of(step);
+    } catch (const InputError& error) {
+        relocate(error, csv, row);
     }
-
-    void find_columns(const std::vector<std::string>& header) {
-        for (std::size_t i = 0; i < column_names.size(); ++i) {
-            const auto at = std::find(header.begin(), header.end(), column_names[i]);
-            if (at == header.end()) fail(1, column_names[i], "column is missing", "", "name it in the first line");
-            column_[i] = static_cast<std::size_t>(at - header.begin());
-        }
-    }
-
-    double number(const std::vector<std::string>& cells, std::size_t column) {
-        double value = 0;
-        if (column_[column] >= cells.size()) {
-            fail(line_, column_names[column], "cell is missing", "", "give every column a value");
-            return 1;
-        }
-        const std::string& cell = cells[column_[column]];
-        const auto [end, error] = std::from_chars(cell.data(), cell.data() + cell.size(), value);
-        const bool whole =
-            column + 1 == column_names.size() || value == static_cast<double>(static_cast<std::int64_t>(value));
-        if (error != std::errc() || end != cell.data() + cell.size() || !(value > 0) || value > 1e9 || !whole) {
-            fail(line_, column_names[column], fmt::format("\"{}\" is not a positive number", cell), "", "");
-            return 1;
-        }
-        return value;
-    }
-
-    MeasuredStep read_row(const std::vector<std::string>& cells) {
-        MeasuredStep step;
-        step.line = line_;
-        std::int64_t* const fields[] = {&step.gpus,  &step.global_batch, &step.micro_batch, &step.hidden,
-                                        &step.heads, &step.layers,       &step.sequence,    &step.tensor,
-                                        &step.data,  &step.pipeline};
-        for (std::size_t i = 0; i < std::size(fields); ++i) *fields[i] = static_cast<std::int64_t>(number(cells, i));
-        step.seconds = number(cells, column_names.size() - 1) * 1e-3;
-        if (faults_.empty() && step.tensor * step.data * step.pipeline != step.gpus) {
-            fail(line_, "tp",
-                 fmt::format("tp x dp x pp = {} but gpus = {}", step.tensor * step.data * step.pipeline, step.gpus),
-                 "equal products", "");
-        }
-        return step;
-    }
-
-    std::string path_;
-    int line_ = 1;
-    std::array<std::size_t, column_names.size()> column_{};
-    std::vector<Fault> faults_;
-};
+}
 
 }  // namespace
 
@@ -110,17 +68,29 @@ std::string MeasuredStep::layout() const {
     return fmt::format("tp {} dp {} pp {} mb {}", tensor, data, pipeline, micro_batch);
 }
 
-std::vector<MeasuredStep> read_measured_steps(const std::string& path) { return StepReader(path).read(); }
+std::vector<MeasuredStep> read_measured_steps(const std::string& path) {
+    FaultList faults;
+    const CsvReader csv(path, column_names(), faults);
+    std::vector<MeasuredStep> steps;
+    for (const CsvRow& row : csv.rows()) {
+        const std::size_t before = faults.size();
+        MeasuredStep step;
+        step.line = row.line;
+        for (std::size_t i = 0; i < step_columns.size(); ++i) step.*step_columns[i].value = csv.whole(row, i, 1e6);
+        step.seconds = csv.positive(row, step_columns.size()) * 1e-3;
+        if (faults.size() == before) check_scenario(step, csv, row);
+        steps.push_back(step);
+    }
+    if (faults.empty() && steps.empty()) csv.fault("no measured row", "at least one row below the header");
+    faults.throw_if_any();
+    return steps;
+}
 
-ValidScenario scenario_of(const MeasuredStep& step, const std::string& template_path) {
-    const auto set = [](const char* key, std::int64_t value) { return fmt::format("{}={}", key, value); };
-    return validate(read_scenario(
-        template_path,
-        {set("job.gpus", step.gpus), set("training.batch_global", step.global_batch),
-         set("training.micro_batch", step.micro_batch), set("training.model.hidden", step.hidden),
-         set("training.model.heads", step.heads), set("training.model.layers", step.layers),
-         set("training.model.sequence", step.sequence), set("training.parallel.tensor", step.tensor),
-         set("training.parallel.data", step.data), set("training.parallel.pipeline", step.pipeline)}));
+ValidScenario scenario_of(const MeasuredStep& step) {
+    std::vector<std::string> overrides;
+    for (const StepColumn& column : step_columns)
+        overrides.push_back(fmt::format("{}={}", column.key, step.*column.value));
+    return validate(read_scenario(data_path("scenarios/library/a100_step.yaml").string(), overrides));
 }
 
 std::string data_folder() {

@@ -21,10 +21,11 @@ struct MeasuredStep {
     std::string layout() const;    // "tp 2 dp 4 pp 1 mb 8"
 };
 
-// Throws InputError with every bad line: missing column, not a number, not positive, tp x dp x pp != gpus.
+// Throws InputError with the faults of every row, each at its cell: a column that is missing, a cell that is no
+// positive number, and what validate() says of the scenario that the row makes.
 std::vector<MeasuredStep> read_measured_steps(const std::string& path);
 
-ValidScenario scenario_of(const MeasuredStep& step, const std::string& template_path);
+ValidScenario scenario_of(const MeasuredStep& step);
 
 // The folder of third-party data sets: the environment variable REHEARSE_DATA, else ../shared/data.
 std::string data_folder();

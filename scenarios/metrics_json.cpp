@@ -15,6 +15,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+std::string hex(std::uint64_t fingerprint) { return fmt::format("{:016x}", fingerprint); }
+
 Json memory_json(const MemoryReport& memory) {
     return {{"weights_bytes", memory.weights.value},     {"gradients_bytes", memory.gradients.value},
             {"optimizer_bytes", memory.optimizer.value}, {"activations_bytes", memory.activations.value},
@@ -83,13 +85,15 @@ Json run_json(const Rehearsal& rehearsal) {
     const ValidScenario& scenario = rehearsal.scenario;
     Json run{{"scenario", scenario.name()}, {"seed", rehearsal.runs.front().seed}};
     std::vector<Json> events;
-    Json seeds = Json::array();
+    Json seeds = Json::array(), fingerprints = Json::array();
     for (const SeedRun& one : rehearsal.runs) {
         seeds.push_back(one.seed);
+        fingerprints.push_back(hex(one.timeline.fingerprint));
         events.emplace_back(one.timeline.events);
     }
     const bool several = rehearsal.runs.size() > 1;
     if (several) run["seeds"] = seeds;
+    if (several) run["fingerprints"] = fingerprints;
     run["fingerprint"] = fingerprint_text(rehearsal);
     run["fidelity"] = word_for(fidelity_words, scenario.models().network.fidelity);
     run["job_outcome"] = "completed";
@@ -141,7 +145,7 @@ std::uint64_t fingerprint(const Rehearsal& rehearsal) {
     return all.value();
 }
 
-std::string fingerprint_text(const Rehearsal& rehearsal) { return fmt::format("{:016x}", fingerprint(rehearsal)); }
+std::string fingerprint_text(const Rehearsal& rehearsal) { return hex(fingerprint(rehearsal)); }
 
 std::string metrics_json(const Rehearsal& rehearsal) {
     std::vector<Json> seeds;

@@ -23,10 +23,13 @@ std::string slug(const std::string& name) {
     return out.empty() ? "scenario" : out.substr(0, 80);
 }
 
+// Runs again as it stands: what the command line adds to a scenario is said in its first line.
 std::string resolved_yaml(const Rehearsal& rehearsal) {
-    Scenario scenario = rehearsal.scenario.plain();
-    return fmt::format("# Every default spelled out; fingerprint {}.\n", fingerprint_text(rehearsal)) +
-           scenario_yaml(scenario);
+    const std::size_t seeds = rehearsal.runs.size();
+    const std::string again = seeds == 1 ? "" : fmt::format(" --seeds {}", seeds);
+    const std::string head = "# Every default spelled out; rehearse run scenario.resolved.yaml";
+    return fmt::format("{}{} gives fingerprint {} again.\n", head, again, fingerprint_text(rehearsal)) +
+           scenario_yaml(rehearsal.scenario.plain());
 }
 
 }  // namespace
@@ -62,6 +65,10 @@ std::string default_folder(const std::string& name, const std::string& fingerpri
 
 std::string default_folder(const Rehearsal& rehearsal) {
     return default_folder(rehearsal.scenario.name(), fingerprint_text(rehearsal));
+}
+
+std::string running_folder(const ValidScenario& scenario) {
+    return fmt::format("results/{}-running", slug(scenario.name()));
 }
 
 void write_results(ResultFolder& folder, const Rehearsal& rehearsal) {

@@ -1,7 +1,7 @@
 // Results: what a run leaves behind, as files with fixed names and columns.
 //
 //     metrics.json              every figure (schema_version 1), each unit in its name
-//     scenario.resolved.yaml    every default spelled out; running it again gives the same fingerprint
+//     scenario.resolved.yaml    every default spelled out; run again with the same --seeds, the same fingerprint
 //     placement.csv             rank, gpu, node, tensor, context, data, pipeline
 //     timeline.json.gz          Chrome / Perfetto trace of the sampled ranks
 //     links.csv                 link, from, to, tier, rate_bps, bytes, utilisation
@@ -38,7 +38,8 @@ struct Rehearsal {
     double wall_s = 0;          // from the start of the command to the end of the last simulation, set-up included
 };
 
-// Of all seeds in order; of one seed its timeline's own.
+// Of one seed its timeline's own. Of several the hash of theirs in order of the seeds, which run.fingerprints of
+// metrics.json lists: N seeds from the same first one give it again, whatever the threads; other seeds do not.
 std::uint64_t fingerprint(const Rehearsal& rehearsal);
 std::string fingerprint_text(const Rehearsal& rehearsal);  // 16 hex digits
 
@@ -51,6 +52,8 @@ std::string summary(const Rehearsal& rehearsal);  // one screen
 // "results/<name>-<fingerprint>", the name in lower case with dashes.
 std::string default_folder(const std::string& name, const std::string& fingerprint);
 std::string default_folder(const Rehearsal& rehearsal);
+// What it is called until the fingerprint is known.
+std::string running_folder(const ValidScenario& scenario);
 void write_results(ResultFolder& folder, const Rehearsal& rehearsal);  // and publishes it
 
 }  // namespace rehearse

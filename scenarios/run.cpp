@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <chrono>
+#include <cstdio>
 
+#include "runtime/interrupt.hpp"
 #include "runtime/parallel_for.hpp"
 #include "scenarios/dump.hpp"
 #include "scenarios/job_traffic.hpp"
@@ -61,13 +63,24 @@ SeedRun run_seed(const Rehearsal& rehearsal, std::size_t index) {
     return run;
 }
 
-void finish(const RunRequest& request, const Rehearsal& rehearsal, std::optional<ResultFolder>& folder) {
-    if (request.stop_after == Stage::metrics) return print(metrics_json(rehearsal));
-    if (!folder) folder.emplace(default_folder(rehearsal));
-    write_results(*folder, rehearsal);
+// The screen comes first: it is not lost when the disk refuses the files.
+void finish(const RunRequest& request, const Rehearsal& rehearsal, ResultFolder& folder) {
     if (!is_on(request.quiet)) print(summary(rehearsal));
-    fmt::print("results: {}\n", folder->final_path().string());
+    std::fflush(stdout);
+    if (!request.out) folder.rename(default_folder(rehearsal));
+    write_results(folder, rehearsal);
+    fmt::print("results: {}\n", folder.final_path().string());
+    if (!folder.kept().empty())
+        fmt::print(stderr, "kept in it, not of these results: {}\n", fmt::join(folder.kept(), ", "));
 }
+
+// A folder whose name ends with the fingerprint is made under another, so that a place that refuses it is known before
+// the simulation. Ctrl-C and SIGTERM take it away.
+struct Output {
+    explicit Output(const std::string& path) : folder(path) {}
+    ResultFolder folder;
+    Interrupt interrupt{[this] { folder.discard(); }};
+};
 
 }  // namespace
 
@@ -78,8 +91,8 @@ void run(const RunRequest& request) {
     const ValidScenario scenario = validate(read_scenario(request.path, request.overrides));
     print_warnings(scenario);
     if (stop == Stage::scenario) return print(scenario_yaml(scenario.plain()));
-    std::optional<ResultFolder> folder;
-    if (request.out && stop == Stage::results) folder.emplace(*request.out);
+    std::optional<Output> output;
+    if (stop == Stage::results) output.emplace(request.out.value_or(running_folder(scenario)));
 
     const Cluster cluster = build_cluster(scenario.cluster());
     if (stop == Stage::cluster) return print(fabric_table(cluster));
@@ -98,7 +111,8 @@ void run(const RunRequest& request) {
     });
     rehearsal.wall_s = seconds_since(began);
     if (stop == Stage::timeline) return print(timeline_dump(rehearsal.runs.front().timeline, workload));
-    finish(request, rehearsal, folder);
+    if (stop == Stage::metrics) return print(metrics_json(rehearsal));
+    finish(request, rehearsal, output->folder);
 }
 
 }  // namespace rehearse

@@ -4,6 +4,8 @@
 
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <sstream>
+#include <utility>
 
 #include "models/compute/profile_keys.hpp"
 #include "runtime/parallel_for.hpp"
@@ -57,14 +59,20 @@ std::int64_t degree_of(const ParallelSpec& parallel, const std::string& group) {
     return group == "pipeline" ? parallel.pipeline : parallel.data;
 }
 
+// The fault without its place: the key was changed by the program, not read at a line.
+std::string does_not_run(const InputError& error) {
+    Fault fault = error.faults().front();
+    fault.place = {};
+    return "does not run: " + to_string(fault);
+}
+
 Effect effect_of(const SensitivityRequest& request, const ValidScenario& scenario, const Change& change,
                  const Showing& before) {
     Effect effect{change, {}, 0, ""};
     try {
         effect.after = show(changed(request, change));
     } catch (const InputError& error) {
-        const Fault& fault = error.faults().front();
-        effect.reason = fmt::format("does not run: {}: {}", fault.path, fault.wrong);
+        effect.reason = does_not_run(error);
         return effect;
     }
     effect.difference = effect.after->metrics.step_time_s / before.metrics.step_time_s - 1;
@@ -80,6 +88,26 @@ void check_asked(const SensitivityRequest& request, const std::vector<Change>& c
         overrides.insert(overrides.end(), change.overrides.begin(), change.overrides.end());
         read_scenario(request.path, overrides);
     }
+}
+
+constexpr std::size_t line_width = 120, indent = 4, cell_width = 20;
+
+// A value that is a whole map or a path says enough with its beginning.
+std::string shortened(const std::string& text) {
+    return text.size() <= cell_width ? text : text.substr(0, cell_width - 3) + "...";
+}
+
+// The reason of a change stands below its row: it is a sentence and would make the table wider than a screen.
+std::string wrapped(const std::string& reason) {
+    std::string text, line;
+    std::istringstream words(reason);
+    for (std::string next; words >> next;) {
+        if (!line.empty() && indent + line.size() + 1 + next.size() > line_width) {
+            text += std::string(indent, ' ') + std::exchange(line, "") + "\n";
+        }
+        line += (line.empty() ? "" : " ") + next;
+    }
+    return text + std::string(indent, ' ') + line + "\n";
 }
 
 Json showing_json(const Showing& showing) {
@@ -106,17 +134,24 @@ Sensitivity measure_sensitivity(const SensitivityRequest& request) {
 }
 
 std::string sensitivity_text(const Sensitivity& sensitivity) {
-    Table table({"key", "from", "to", "step s", "difference", "expected", "why"});
+    Table table({"key", "from", "to", "step s", "difference", "expected"});
     for (const Effect& effect : sensitivity.effects) {
         const Change& change = effect.change;
-        table.add({change.lever.key, change.from, change.to,
+        table.add({change.lever.key, shortened(change.from), shortened(change.to),
                    effect.after ? fmt::format("{:.4g}", effect.after->metrics.step_time_s) : "-",
                    effect.after ? fmt::format("{:+.2f} %", 100 * effect.difference) : "-",
-                   std::string(word(change.expected)), effect.reason});
+                   std::string(word(change.expected))});
     }
-    return fmt::format("{}: step {:.4g} s as written, seed {}\n", sensitivity.scenario,
-                       sensitivity.before.metrics.step_time_s, sensitivity.seed) +
-           table.render(TableFormat::text);
+    std::string text = fmt::format("{}: step {:.4g} s as written, seed {}\n", sensitivity.scenario,
+                                   sensitivity.before.metrics.step_time_s, sensitivity.seed);
+    std::istringstream lines(table.render(TableFormat::text));
+    std::string line;
+    for (int heading = 0; heading < 2 && std::getline(lines, line); ++heading) text += line + "\n";
+    for (const Effect& effect : sensitivity.effects) {
+        std::getline(lines, line);
+        text += line + "\n" + wrapped(effect.reason);
+    }
+    return text;
 }
 
 std::string sensitivity_json(const Sensitivity& sensitivity) {

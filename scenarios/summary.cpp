@@ -86,18 +86,33 @@ std::string hints(const BottleneckHints& hints) {
     return text + "\n";
 }
 
-std::string keys_of(const DeviceProfile& profile, Provenance provenance) {
+// "fitted: gemm.efficiency, ... and 3 more".
+std::string keys_of(const DeviceProfile& profile, Provenance provenance, std::string_view word) {
     std::string keys;
     std::size_t shown = 0, all = 0;
     for (const ProfileNote& note : profile.notes) {
         if (note.provenance != provenance) continue;
         ++all;
-        if (keys.size() > 90) continue;
+        if (keys.size() > 80) continue;
         keys += (keys.empty() ? "" : ", ") + note.key;
         ++shown;
     }
-    if (all == 0) return "nothing";
-    return all > shown ? fmt::format("{} and {} more", keys, all - shown) : keys;
+    if (all == 0) return "";
+    return fmt::format("{}: {}{}\n", word, keys, all > shown ? fmt::format(" and {} more", all - shown) : "");
+}
+
+// Where the numbers of the profile come from: what a reader may trust, and how far.
+std::string provenance(const DeviceProfile& profile) {
+    return keys_of(profile, Provenance::published, "published") + keys_of(profile, Provenance::measured, "measured") +
+           keys_of(profile, Provenance::fitted, "fitted") + keys_of(profile, Provenance::assumed, "assumed");
+}
+
+// "seed 1, fingerprint ..." or, of several, "seeds 1 to 3, fingerprint of all in order ...".
+std::string fingerprint_line(const Rehearsal& rehearsal) {
+    const std::uint64_t first = rehearsal.runs.front().seed, last = rehearsal.runs.back().seed;
+    const std::string text = fingerprint_text(rehearsal);
+    if (first == last) return fmt::format("seed {}, fingerprint {}\n", first, text);
+    return fmt::format("seeds {} to {}, fingerprint of all in order {}\n", first, last, text);
 }
 
 }  // namespace
@@ -115,9 +130,7 @@ std::string summary(const Rehearsal& rehearsal) {
         word_for(fidelity_words, scenario.models().network.fidelity), profile.name);
     text += headline(metrics) + seeds_line(rehearsal) + breakdown(metrics) + hints(metrics.hints);
     text += network(metrics, rehearsal.cluster) + memory(rehearsal);
-    text += fmt::format("\nfitted: {}\nassumed: {}\n", keys_of(profile, Provenance::fitted),
-                        keys_of(profile, Provenance::assumed));
-    text += fmt::format("seed {}, fingerprint {}\n", rehearsal.runs.front().seed, fingerprint_text(rehearsal));
+    text += "\n" + provenance(profile) + fingerprint_line(rehearsal);
     return text;
 }
 

@@ -15,7 +15,6 @@
 #include "scenarios/installation.hpp"
 #include "scenarios/marked_block.hpp"
 #include "scenarios/predict.hpp"
-#include "scenarios/text_file.hpp"
 #include "sim/trace/table.hpp"
 
 namespace rehearse {
@@ -84,10 +83,9 @@ nlohmann::ordered_json json_of(const std::string& file, const std::vector<StepPr
 }  // namespace
 
 std::vector<StepPrediction> predict_steps(const std::vector<MeasuredStep>& steps, const DeviceProfile& profile) {
-    const std::string template_path = data_path("scenarios/library/a100_step.yaml").string();
     std::vector<StepPrediction> predictions(steps.size());
     parallel_for(steps.size(), 0, [&](std::size_t i) {
-        const Predictor predictor(scenario_of(steps[i], template_path));
+        const Predictor predictor(scenario_of(steps[i]));
         predictions[i] = {steps[i], predictor.step_seconds(profile, {1}, Fidelity::flow)};
     });
     return predictions;
@@ -119,48 +117,66 @@ std::vector<StepPrediction> cross_validate(const std::vector<MeasuredStep>& step
     return all;
 }
 
-int validate_a100_command(const A100Request& request) {
+namespace {
+
+struct StepFile {
+    std::string path;
+    std::vector<MeasuredStep> steps;
+};
+
+std::vector<StepFile> read_files(const std::vector<std::string>& paths) {
+    std::vector<StepFile> files;
+    for (const std::string& path : paths) files.push_back({path, read_measured_steps(path)});
+    return files;
+}
+
+// The rows of a file predicted by fits on the other folds of it and on the files of the calibration, itself left out.
+std::vector<StepPrediction> held_out(const StepFile& file, const std::vector<StepFile>& fitted_on,
+                                     const DeviceProfile& profile, std::size_t folds) {
+    std::vector<MeasuredStep> also;
+    for (const StepFile& other : fitted_on) {
+        if (other.path != file.path) also.insert(also.end(), other.steps.begin(), other.steps.end());
+    }
+    return cross_validate(file.steps, also, profile, folds);
+}
+
+void write_accuracy(const A100Request& request, const Table& accuracy) {
+    std::vector<std::string> overrides;
+    if (!request.profile.empty()) overrides.push_back("models.profile=" + request.profile);
+    const std::string inputs = inputs_fingerprint(a100_rows, overrides);
+    write_block(request.markdown_path, a100_suite, accuracy_block(inputs, accuracy.render(TableFormat::markdown), ""));
+    fmt::print("written: block {} of {}\n", a100_suite, request.markdown_path);
+}
+
+}  // namespace
+
+nlohmann::ordered_json validate_a100_command(const A100Request& request) {
     const bool document = !request.markdown_path.empty();
     if (document) read_block(request.markdown_path, a100_suite);  // a fault of the document comes before the work
-    const std::string path =
-        request.profile.empty() ? data_path("models/compute/profiles/a100-sxm-80g.yaml").string() : request.profile;
-    const DeviceProfile profile = read_profile(path);
+    const DeviceProfile profile = read_profile(
+        request.profile.empty() ? data_path("models/compute/profiles/a100-sxm-80g.yaml").string() : request.profile);
     const std::vector<std::string> defaults = default_a100_data().step_files;
-    const std::vector<std::string> files = request.data.empty() ? defaults : std::vector{request.data};
+    const std::vector<StepFile> files = read_files(request.data.empty() ? defaults : std::vector{request.data});
+    const std::vector<StepFile> fitted_on = request.folds < 2 ? std::vector<StepFile>{} : read_files(defaults);
     nlohmann::ordered_json json = nlohmann::ordered_json::array();
     Table accuracy({"measured steps", "rows", "MAPE", "median", "95th percentile", "use"});
     fmt::print("measured A100 training steps against {}\n", profile.name);
-    for (const std::string& file : files) {
-        const std::vector<MeasuredStep> steps = read_measured_steps(file);
-        const std::vector<StepPrediction> predictions = predict_steps(steps, profile);
-        fmt::print("\n{}\n{}", file, worst_rows(predictions, request.rows));
+    for (const StepFile& file : files) {
+        const std::vector<StepPrediction> predictions = predict_steps(file.steps, profile);
+        fmt::print("\n{}\n{}", file.path, worst_rows(predictions, request.rows));
         fmt::print("{}", summary_line("shipped profile", predictions));
-        json.push_back(json_of(file, predictions));
-        const bool fitted = std::find(defaults.begin(), defaults.end(), file) != defaults.end();
-        add_accuracy(accuracy, file, predictions, fitted ? "fitted" : "predicted");
+        json.push_back(json_of(file.path, predictions));
+        const bool fitted = std::find(defaults.begin(), defaults.end(), file.path) != defaults.end();
+        add_accuracy(accuracy, file.path, predictions, fitted ? "fitted" : "predicted");
         if (request.folds < 2) continue;
-        std::vector<MeasuredStep> also;
-        for (const std::string& other : defaults) {
-            if (other == file) continue;
-            for (MeasuredStep& step : read_measured_steps(other)) also.push_back(std::move(step));
-        }
-        const std::vector<StepPrediction> held = cross_validate(steps, also, profile, request.folds);
+        const std::vector<StepPrediction> held = held_out(file, fitted_on, profile, request.folds);
         fmt::print("{}", summary_line(fmt::format("fitted without the row's fold ({} folds)", request.folds), held));
-        add_accuracy(accuracy, file, held, fmt::format("predicted, {} folds", request.folds));
+        add_accuracy(accuracy, file.path, held, fmt::format("predicted, {} folds", request.folds));
         json.back()["cross_validated"] = {{"folds", request.folds}, {"mape", summarise(held).mape},
                                           {"median", summarise(held).median}, {"p95", summarise(held).p95}};
     }
-    if (!request.json_path.empty())
-        write_text(request.json_path, nlohmann::ordered_json{{"schema_version", 1}, {"files", json}}.dump(2) + "\n");
-    if (document) {
-        std::vector<std::string> overrides;
-        if (!request.profile.empty()) overrides.push_back("models.profile=" + path);
-        const std::string inputs = inputs_fingerprint(a100_rows, overrides);
-        write_block(request.markdown_path, a100_suite,
-                    accuracy_block(inputs, accuracy.render(TableFormat::markdown), ""));
-        fmt::print("written: block {} of {}\n", a100_suite, request.markdown_path);
-    }
-    return 0;
+    if (document) write_accuracy(request, accuracy);
+    return json;
 }
 
 }  // namespace rehearse

@@ -2,6 +2,7 @@
 // configurations that it has not seen.
 #pragma once
 
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
 
@@ -31,12 +32,13 @@ std::vector<StepPrediction> cross_validate(const std::vector<MeasuredStep>& step
 
 struct A100Request {
     std::string data;         // CSV file; "" = both train halves of the data folder
-    std::string json_path;    // "" = none
     std::string markdown_path;  // document with a block a100-steps (accuracy.hpp); "" = none
     std::string profile;      // "" = the shipped a100-sxm-80g
     std::size_t folds = 0;    // 0 = no cross-validation
     std::int64_t rows = 12;   // worst rows printed; -1 = all
 };
-int validate_a100_command(const A100Request& request);
+// Predicts and prints; all faults of the files come before the first line. One object per file: file, rows, mape,
+// median, p95, steps.
+nlohmann::ordered_json validate_a100_command(const A100Request& request);
 
 }  // namespace rehearse

@@ -8,7 +8,6 @@
 
 #include "scenarios/accuracy.hpp"
 #include "scenarios/marked_block.hpp"
-#include "scenarios/text_file.hpp"
 #include "sim/base/fault.hpp"
 #include "sim/base/nearest.hpp"
 #include "sim/trace/table.hpp"
@@ -137,7 +136,8 @@ std::string suite_markdown(const ValidationSuite& suite) {
     return accuracy_block(inputs_fingerprint(rows), table_of(suite).render(TableFormat::markdown), notes(suite));
 }
 
-std::string validation_json(const std::vector<ValidationSuite>& suites) {
+nlohmann::ordered_json validation_json(const std::vector<ValidationSuite>& suites,
+                                       const nlohmann::ordered_json& files) {
     nlohmann::ordered_json rows = nlohmann::ordered_json::array();
     const auto optional = [](std::optional<double> value) {
         return value ? nlohmann::ordered_json(*value) : nlohmann::ordered_json();
@@ -160,22 +160,22 @@ std::string validation_json(const std::vector<ValidationSuite>& suites) {
             add("mfu", row.published.mfu, row.mfu);
         }
     }
-    return nlohmann::ordered_json{{"schema_version", 1}, {"rows", rows}}.dump(2) + "\n";
+    nlohmann::ordered_json document{{"schema_version", 1}};
+    if (!rows.empty()) document["rows"] = std::move(rows);
+    if (!files.empty()) document["files"] = files;
+    return document;
 }
 
-int validate_command(const ValidateRequest& request) {
-    bool within = true;
+std::vector<ValidationSuite> validate_command(const ValidateRequest& request) {
     std::vector<ValidationSuite> suites;
     for (const SuiteEntry& entry : choose_suites(request)) {
         suites.push_back(entry.compute(request));
         fmt::print("{}\n", suite_text(suites.back()));
-        for (const ValidationRow& row : suites.back().rows) within = within && !row.exceeds_band();
         if (request.markdown_path.empty()) continue;
         write_block(request.markdown_path, entry.name, suite_markdown(suites.back()));
         fmt::print("written: block {} of {}\n", entry.name, request.markdown_path);
     }
-    if (!request.json_path.empty()) write_text(request.json_path, validation_json(suites));
-    return within ? 0 : 1;
+    return suites;
 }
 
 }  // namespace rehearse

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <vector>
@@ -36,7 +37,6 @@ struct ValidationSuite {
 
 struct ValidateRequest {
     std::vector<std::string> names;     // of suites; none = all
-    std::string json_path;              // "" = none
     std::string markdown_path;          // document with a block for every suite (accuracy.hpp); "" = none
     std::string rows = "all";           // "held": only rows with a published figure (the others take most of the time)
     std::string leave_one_out = "off";  // "on": each ablation row as predicted by a fit without it
@@ -59,10 +59,11 @@ std::vector<SuiteEntry> choose_suites(const ValidateRequest& request);
 std::string suite_text(const ValidationSuite& suite);
 std::string suite_markdown(const ValidationSuite& suite);  // the same as a block of a document
 
-// {"rows": [{suite, system, gpus, quantity, published, predicted, error, status}]}: what reports/ reads.
-std::string validation_json(const std::vector<ValidationSuite>& suites);
+// What --json writes, schema_version 1. `rows`, which reports/ reads: [{suite, system, gpus, quantity, published,
+// predicted, error, status}]. `files`: as validate_a100_command() returns them. Each is left out when it is empty.
+nlohmann::ordered_json validation_json(const std::vector<ValidationSuite>& suites, const nlohmann::ordered_json& files);
 
-// Computes and prints the suites. 0, or 1 when a row exceeds its band. InputError for an unknown name.
-int validate_command(const ValidateRequest& request);
+// Computes and prints the suites. InputError for an unknown name.
+std::vector<ValidationSuite> validate_command(const ValidateRequest& request);
 
 }  // namespace rehearse

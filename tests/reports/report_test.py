@@ -161,13 +161,37 @@ class ReportTest(unittest.TestCase):
         self.assertIn("timeline.json.gz cannot be read", err)
         self.assertIn("schema_version 2", err)
 
-    def test_empty_folder_and_no_folder(self):
+    def test_what_is_no_result_is_a_fault_and_nothing_is_made(self):
         (self.root / "empty").mkdir()
-        code, out, err = self.run_report(self.root / "empty")
-        self.assertEqual((code, len(out.splitlines()), len(err.splitlines())), (0, 1, 5))
-        code, out, err = self.run_report(self.root / "nowhere")
-        self.assertEqual((code, out), (2, ""))
-        self.assertIn("no such results folder", err)
+        broken = write_results(self.root / "broken", metrics()) / "metrics.json"
+        other = write_results(self.root / "other", metrics()) / "metrics.json"
+        broken.write_text(broken.read_text()[:100])
+        other.write_text('{"accuracy": 0.93}')
+        (self.root / "job.yaml").write_text("name: job\n")
+        (self.root / "rows.json").write_text('{"rows": []}')
+        (self.root / "binary").write_bytes(bytes(range(256)))
+        for name, says in (("empty", "metrics.json is missing"), ("broken", "metrics.json cannot be read"),
+                           ("other", "no schema_version"), ("job.yaml", "not a validation"),
+                           ("rows.json", "no row gives step_time_s"), ("binary", "not a validation"),
+                           ("nowhere", "no such results folder")):
+            code, out, err = self.run_report(self.root / name)
+            self.assertEqual((code, out, len(err.splitlines())), (2, "", 1), name)
+            self.assertIn(str(self.root / name), err)
+            self.assertIn(says, err)
+            self.assertFalse((self.root / name / "report").exists())
+
+    def test_a_fault_of_one_input_stops_the_report_of_all(self):
+        folder = write_results(self.root / "a", metrics())
+        code, out, err = self.run_report(folder, self.root / "nowhere", self.root / "nothing")
+        self.assertEqual((code, out, len(err.splitlines())), (2, "", 2))
+        self.assertFalse((folder / "report").exists())
+
+    def test_a_place_that_cannot_be_written_is_a_fault(self):
+        folder = write_results(self.root / "a", metrics())
+        for out in (folder / "links.csv", folder / "links.csv" / "x"):
+            code, _, err = self.run_report(folder, "--out", out)
+            self.assertEqual((code, len(err.splitlines())), (2, 1), err)
+            self.assertIn("cannot be written", err)
 
     def test_several_folders_and_a_validation_give_scaling_curves(self):
         folders = [write_results(self.root / f"g{n}", metrics(n, 96 / n)) for n in (16, 32)]

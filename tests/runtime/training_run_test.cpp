@@ -64,9 +64,9 @@ struct Step {
         for (std::uint32_t i = 0; i < ranks; ++i) gpus.push_back(GpuId{i});
         return gpus;
     }
-    Timeline run() {
+    Timeline run(const std::vector<RankId>& sampled = {}) {
         InstantNetwork network;
-        return TrainingRun({workload, prices, cluster, placement, variation, profile, {}}, network).run();
+        return TrainingRun({workload, prices, cluster, placement, variation, profile, sampled}, network).run();
     }
     Workload workload;
     std::vector<PricedWork> prices;
@@ -165,6 +165,48 @@ TEST(TrainingRun, ALostMessageIsReportedNotWaitedForForEver) {
         EXPECT_NE(std::string(error.what()).find("deadlock: 4 of 4 ranks are blocked"), std::string::npos)
             << error.what();
         EXPECT_NE(std::string(error.what()).find("rank 1 at instruction 2 waits for a message"), std::string::npos);
+    }
+}
+
+// The spans of a rank are disjoint on each stream and add up to its parts, less the waiting for the last rank. Every
+// pass of a tensor group communicates for 3 ns, twice: that is its own span on the stream `tensor`.
+TEST(Timeline, ShowsExposedTensorCommunicationAsItsOwnSpans) {
+    VariationSpec uneven;
+    uneven.jitter = Ratio{0.05};
+    Step step(training_of({2, 2, 2, 2, 4, Switch::off}), uneven);
+    const SimDuration exposed = picoseconds(3'000);
+    for (std::size_t i = 0; i < step.prices.size(); ++i) {
+        const std::string& name = step.workload.works[i].name;
+        if (name != "forward" && name != "backward") continue;
+        step.prices[i] = {};
+        for (int part = 0; part < 2; ++part) step.prices[i].add({picoseconds(70'000), exposed});
+        step.prices[i].add({picoseconds(50'000), {}});
+    }
+    const Timeline timeline = step.run({RankId{0}, RankId{5}});
+    for (const std::uint32_t rank : {0u, 5u}) {
+        PartTimes sums{};
+        std::array<SimTime, 4> ends{};
+        std::size_t collectives = 0;
+        for (const Span& span : timeline.spans) {
+            if (span.rank.value != rank) continue;
+            sums[static_cast<std::size_t>(span.part)] += span.end - span.begin;
+            SimTime& end = ends[static_cast<std::size_t>(span.stream)];
+            EXPECT_LE(end, span.begin);
+            end = span.end;
+            EXPECT_EQ(span.part == Part::compute || span.part == Part::optimizer, span.stream == SpanStream::compute);
+            if (span.part != Part::tp_exposed) continue;
+            EXPECT_EQ(span.stream, SpanStream::tensor);
+            EXPECT_EQ((span.end - span.begin).value, exposed.value);
+            ++collectives;
+        }
+        EXPECT_EQ(collectives, 2 * 2 * 2 * 4U);  // of forward and backward, of each chunk and micro-batch
+        for (std::size_t part = 0; part < part_count; ++part) {
+            if (static_cast<Part>(part) == Part::straggler_wait) continue;
+            EXPECT_EQ(sums[part].value, timeline.parts[rank][part].value) << name(static_cast<Part>(part));
+        }
+        const auto waited = static_cast<std::size_t>(Part::straggler_wait);
+        EXPECT_GT(sums[waited].value, 0);
+        EXPECT_LE(sums[waited].value, timeline.parts[rank][waited].value);
     }
 }
 

@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <nlohmann/json.hpp>
+
 #include "scenarios/marked_block.hpp"
 #include "scenarios/validation.hpp"
 #include "sim/base/fault.hpp"
@@ -63,6 +65,12 @@ TEST(Accuracy, ASuiteIsABlockWithItsInputs) {
     EXPECT_EQ(inputs_of_block(block), inputs_fingerprint(one_row()));
     EXPECT_THAT(block, HasSubstr("| Dense GPT on 8 GPUs |    8 |        4.00 |        5.00 | +25.00 % |"));
     EXPECT_THAT(block, HasSubstr("\n\n- 1 rows predicted: mean |error| 25.00 %, largest 25.00 %\n"));
+    const auto files = nlohmann::ordered_json::array({{{"file", "steps.csv"}, {"mape", 0.1}}});
+    const nlohmann::ordered_json both = validation_json({{"toy", "Toy", {row}}}, files);
+    EXPECT_EQ(both["schema_version"], 1);
+    EXPECT_EQ(both["rows"][0]["predicted"], 5.0);
+    EXPECT_EQ(both["files"][0]["file"], "steps.csv");
+    EXPECT_FALSE(validation_json({}, files).contains("rows"));
     EXPECT_EQ(inputs_of_block(block.substr(1)), "");
     EXPECT_EQ(inputs_of_block(""), "");
 }
@@ -115,9 +123,11 @@ TEST_F(BlockTest, ValidateWritesItsBlockAndChecksTheDocumentFirst) {
     folder_.file("steps.csv", "gpus,global_batch,micro_batch,hidden,heads,layers,seq,tp,dp,pp,iteration_ms\n"
                               "8,16,2,1024,16,8,512,2,2,2,100\n");
     document("a\n<!-- begin a100-steps -->\n<!-- end a100-steps -->\nb\n");
-    const std::vector<std::string> words{"validate", "a100-steps", "--data", "steps.csv", "--markdown", "doc.md"};
+    const std::vector<std::string> words{"validate",   "a100-steps", "--data", "steps.csv",
+                                         "--markdown", "doc.md",     "--json", "out.json"};
     const ProgramResult first = run_rehearse(words, folder_.path());
     ASSERT_EQ(first.exit_code, 0) << first.err;
+    EXPECT_EQ(nlohmann::json::parse(slurp(folder_.path() / "out.json"))["files"][0]["rows"], 1);
     const std::string text = slurp(folder_.path() / "doc.md");
     EXPECT_THAT(text, HasSubstr("| steps.csv      |    1 |"));
     EXPECT_THAT(text, HasSubstr("| predicted |"));

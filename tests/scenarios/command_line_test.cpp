@@ -84,7 +84,27 @@ TEST_F(CommandLineTest, TopoPrintsExportsAndChecks) {
     const ProgramResult checks = run({"topo", "job.yaml", "--check"});
     EXPECT_EQ(checks.exit_code, 0);
     EXPECT_THAT(checks.out, HasSubstr("tor 1:1"));
-    EXPECT_EQ(run({"topo", "job.yaml", "--out", "no/such/folder/x"}).exit_code, 1);
+    EXPECT_EQ(run({"topo", "job.yaml", "--out", "no/such/folder/x"}).exit_code, 2);
+}
+
+// Each of these would work for minutes before it writes.
+TEST_F(CommandLineTest, AFileThatCannotBeWrittenIsKnownBeforeTheWork) {
+    const std::vector<std::vector<std::string>> commands{
+        {"validate", "megascale", "--json"},     {"validate", "megascale", "--markdown"},
+        {"validate", "a100-steps", "--json"},    {"calibrate", "fit", "megascale-ampere", "--out"},
+        {"sensitivity", "job.yaml", "--json"},   {"topo", "job.yaml", "--out"},
+    };
+    for (std::vector<std::string> words : commands) {
+        for (const char* path : {"no/such/folder/x", "", "."}) {
+            words.emplace_back(path);
+            const ProgramResult result = run_rehearse(words, folder_.path(), 20'000);
+            EXPECT_EQ(result.exit_code, 2) << words[0] << " " << path << "\n" << result.err;
+            EXPECT_EQ(result.out, "");
+            EXPECT_THAT(result.err, HasSubstr(words[words.size() - 2]));
+            words.pop_back();
+        }
+    }
+    EXPECT_EQ(run({"report", "job.yaml", "--out", ""}).exit_code, 2);
 }
 
 // 16 ranks in two nodes of eight slots.

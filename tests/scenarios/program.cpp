@@ -22,13 +22,14 @@ void redirect(int stream, const std::string& path) {
 }  // namespace
 
 ProgramResult run_rehearse(const std::vector<std::string>& words, const std::filesystem::path& folder,
-                           int kill_after_ms) {
+                           int kill_after_ms, int signal) {
     std::vector<std::string> all{REHEARSE_BINARY};
     all.insert(all.end(), words.begin(), words.end());
-    return run_command(std::move(all), folder, kill_after_ms);
+    return run_command(std::move(all), folder, kill_after_ms, signal);
 }
 
-ProgramResult run_command(std::vector<std::string> words, const std::filesystem::path& folder, int kill_after_ms) {
+ProgramResult run_command(std::vector<std::string> words, const std::filesystem::path& folder, int kill_after_ms,
+                          int signal) {
     const TemporaryFolder streams;
     const std::string out = (streams.path() / "out").string(), err = (streams.path() / "err").string();
     std::vector<char*> pointers;
@@ -42,12 +43,14 @@ ProgramResult run_command(std::vector<std::string> words, const std::filesystem:
         if (chdir(folder.c_str()) == 0) execvp(pointers[0], pointers.data());
         _exit(127);
     }
-    if (kill_after_ms > 0) {
-        usleep(static_cast<useconds_t>(kill_after_ms) * 1000);
-        kill(child, SIGKILL);
-    }
     int status = 0;
-    waitpid(child, &status, 0);
+    bool ended = false;
+    for (int waited = 0; waited < kill_after_ms && !ended; waited += 10) {
+        usleep(10'000);
+        ended = waitpid(child, &status, WNOHANG) == child;
+    }
+    if (!ended && kill_after_ms > 0) kill(child, signal);
+    if (!ended) waitpid(child, &status, 0);
     ProgramResult result;
     result.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
     result.out = slurp(out);

@@ -1,6 +1,7 @@
 // The results folder: complete or absent, closed in its arithmetic, and enough to repeat the run.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <nlohmann/json.hpp>
 
@@ -88,6 +89,28 @@ TEST_F(ResultsTest, SeveralSeedsGiveMedianMinAndMaxWhateverTheThreads) {
     EXPECT_EQ(one, three);
 }
 
+// The first line of the resolved file says how to run it again; the fingerprint of N seeds is that of theirs in order.
+TEST_F(ResultsTest, TheResolvedScenarioOfSeveralSeedsGivesTheSameFingerprint) {
+    const std::vector<std::string> jitter{"job.yaml", "--set", "models.variation.jitter=3 %"};
+    const auto with = [&](std::vector<std::string> more) {
+        more.insert(more.begin(), jitter.begin(), jitter.end());
+        return more;
+    };
+    const Json first = run(with({"--seed", "5", "--seeds", "3"}), "first")["run"];
+    const std::string file = slurp(folder_.path() / "first/scenario.resolved.yaml");
+    EXPECT_THAT(file.substr(0, file.find('\n')),
+                HasSubstr("run scenario.resolved.yaml --seeds 3 gives fingerprint " +
+                          first["fingerprint"].get<std::string>()));
+    EXPECT_EQ(run({"first/scenario.resolved.yaml", "--seeds", "3"}, "second")["run"]["fingerprint"],
+              first["fingerprint"]);
+    EXPECT_EQ(first["fingerprints"].size(), 3U);
+    for (std::size_t i = 0; i < 3; ++i)
+        EXPECT_EQ(run(with({"--seed", std::to_string(5 + i)}), "single")["run"]["fingerprint"],
+                  first["fingerprints"][i]);
+    EXPECT_NE(run(with({"--seed", "6", "--seeds", "3"}), "other")["run"]["fingerprint"], first["fingerprint"]);
+    EXPECT_THAT(slurp(folder_.path() / "first/summary.txt"), HasSubstr("seeds 5 to 7, fingerprint of all in order "));
+}
+
 TEST_F(ResultsTest, TheDefaultFolderIsNamedAfterScenarioAndFingerprint) {
     const ProgramResult result = run_rehearse({"run", "job.yaml"}, folder_.path());
     ASSERT_EQ(result.exit_code, 0) << result.err;
@@ -105,6 +128,56 @@ TEST_F(ResultsTest, AFolderThatIsNoResultsFolderIsLeftAlone) {
     const ProgramResult result = run_rehearse({"run", "job.yaml", "--out", "precious"}, folder_.path());
     EXPECT_EQ(result.exit_code, 2);
     EXPECT_EQ(slurp(folder_.path() / "precious/notes.txt"), "mine");
+}
+
+TEST_F(ResultsTest, AnotherRunKeepsWhatElseLiesInTheFolderAndSaysSo) {
+    run({"job.yaml"}, "out");
+    folder_.file("out/report/report.html", "page");
+    folder_.file("out/notes.txt", "mine");
+    const ProgramResult result =
+        run_rehearse({"run", "job.yaml", "--seed", "2", "--out", "out", "--quiet"}, folder_.path());
+    EXPECT_EQ(result.exit_code, 0);
+    EXPECT_THAT(result.err, HasSubstr("not of these results: notes.txt, report\n"));
+    EXPECT_EQ(slurp(folder_.path() / "out/report/report.html"), "page");
+    EXPECT_EQ(slurp(folder_.path() / "out/notes.txt"), "mine");
+    EXPECT_EQ(Json::parse(slurp(folder_.path() / "out/metrics.json"))["run"]["seed"], 2);
+}
+
+// A pipe cannot be linked into the new folder, so the old one stays; the simulation is not lost.
+TEST_F(ResultsTest, TheScreenIsPrintedWhenTheFilesCannotBe) {
+    run({"job.yaml"}, "out");
+    ASSERT_EQ(mkfifo((folder_.path() / "out/pipe").c_str(), 0600), 0);
+    const ProgramResult result = run_rehearse({"run", "job.yaml", "--seed", "2", "--out", "out"}, folder_.path());
+    EXPECT_EQ(result.exit_code, 1);
+    EXPECT_THAT(result.out, HasSubstr("step time"));
+    EXPECT_THAT(result.err, HasSubstr("pipe beside the new results"));
+    EXPECT_EQ(Json::parse(slurp(folder_.path() / "out/metrics.json"))["run"]["seed"], 1);
+}
+
+// A scenario that would simulate for minutes ends at once: the folder is tried first.
+TEST_F(ResultsTest, AFolderThatCannotBeMadeIsKnownBeforeTheSimulation) {
+    folder_.file("file", "x");
+    const std::string large = library_path("megascale_175b_1024");
+    for (const std::string& out : {std::string("file"), std::string("file/out"), std::string()}) {
+        const ProgramResult result =
+            run_rehearse({"run", large, "--seeds", "1000", "--out", out}, folder_.path(), 20'000);
+        EXPECT_EQ(result.exit_code, 2) << out;
+        EXPECT_EQ(result.out, "");
+        EXPECT_NE(result.err, "");
+    }
+    folder_.file("results", "a file where the default folder belongs");
+    EXPECT_EQ(run_rehearse({"run", large, "--seeds", "1000"}, folder_.path(), 20'000).exit_code, 2);
+}
+
+// Ended in the midst of 1000 seeds, before which the hidden folder was made.
+TEST_F(ResultsTest, AnInterruptedRunLeavesNothing) {
+    for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
+        const std::vector<std::string> words{"run", library_path("megascale_175b_1024"), "--seeds", "1000", "--out",
+                                             "new/out"};
+        const ProgramResult result = run_rehearse(words, folder_.path(), 500, signal);
+        ASSERT_EQ(result.exit_code, 128 + signal);
+        EXPECT_TRUE(!fs::exists(folder_.path() / "new") || fs::is_empty(folder_.path() / "new"));
+    }
 }
 
 // A step of some seconds of wall clock, killed in its midst.

@@ -6,6 +6,7 @@
 
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <sstream>
 
 #include "tests/scenarios/program.hpp"
 #include "tests/scenarios/small.hpp"
@@ -156,6 +157,29 @@ TEST_F(SensitivityTest, TheCommandPrintsATableAndWritesJson) {
     for (const auto& [part, seconds] : batch["breakdown_s"].items()) sum += seconds.get<double>();
     EXPECT_NEAR(sum, batch["step_time_s"].get<double>(), 1e-9);
     EXPECT_EQ(json["changes"][1]["expected"], "either");
+}
+
+// Reasons are sentences and values may be maps: both fit a line of 120 columns.
+TEST_F(SensitivityTest, TheTableFitsTheScreen) {
+    Sensitivity all = measure({});
+    Effect faulty{change(Expected::slower, {}), {}, 0, ""};
+    faulty.change.lever.key = "models.variation.host_tail_slowdown";
+    faulty.change.from = faulty.change.to = "{tensor: 2, pipeline: 2, virtual: 2, data: 4}";
+    for (int i = 0; i < 40; ++i) faulty.reason += "some words ";
+    all.effects.push_back(faulty);
+    std::istringstream lines(sensitivity_text(all));
+    std::size_t count = 0;
+    for (std::string line; std::getline(lines, line); ++count) EXPECT_LE(line.size(), 120U) << line;
+    EXPECT_GE(count, 2 * all.effects.size());
+}
+
+// 400 Gbps on a port of 400 Gbps that two NICs share.
+TEST_F(SensitivityTest, AChangeThatDoesNotRunSaysWhatWould) {
+    const Sensitivity faster = measure({"cluster.node.nic=400 Gbps"});
+    EXPECT_FALSE(faster.effects[0].after);
+    EXPECT_THAT(faster.effects[0].reason, HasSubstr("does not run: cluster.node.nic: "));
+    EXPECT_THAT(faster.effects[0].reason, HasSubstr("(at most 200 Gbps); set fabric.port_split: off"));
+    EXPECT_TRUE(measure({"cluster.node.nic=400 Gbps"}, {"cluster.fabric.port_split=off"}).effects[0].after);
 }
 
 TEST_F(SensitivityTest, AMistypedChangeIsAFault) {

@@ -174,17 +174,18 @@ TEST(ResultFolder, AppearsWholeOnPublish) {
     EXPECT_THROW(folder.publish(), InvariantBroken);
 }
 
+const std::string result = "{\"schema_version\": 1";
+
 TEST(ResultFolder, ReplacesOnlyResultsAndEmptyFolders) {
     const TemporaryFolder base;
     const fs::path out = base.path() / "out";
     for (const char* text : {"first", "second"}) {
         ResultFolder folder(out.string());
-        put(folder.file("metrics.json"), text);
-        put(folder.file(text), "");
+        put(folder.file("metrics.json"), result + text);
         folder.publish();
-        EXPECT_EQ(slurp(out / "metrics.json"), text);
+        EXPECT_EQ(slurp(out / "metrics.json"), result + text);
+        EXPECT_TRUE(folder.kept().empty());
     }
-    EXPECT_FALSE(fs::exists(out / "first"));
     EXPECT_EQ(entries_in(base.path()), 1u);
 
     fs::create_directory(base.path() / "empty");
@@ -197,7 +198,45 @@ TEST(ResultFolder, ReplacesOnlyResultsAndEmptyFolders) {
     base.file("plain_file", "x");
     EXPECT_THROW(ResultFolder((base.path() / "precious").string()), InputError);
     EXPECT_THROW(ResultFolder((base.path() / "plain_file").string()), InputError);
+    base.file("precious/metrics.json", "{\"accuracy\": 0.93}");  // of another program
+    EXPECT_THROW(ResultFolder((base.path() / "precious").string()), InputError);
     EXPECT_EQ(slurp(base.path() / "precious/thesis.txt"), "years");
+}
+
+TEST(ResultFolder, KeepsWhatElseLiesInTheFolderItReplaces) {
+    const TemporaryFolder base;
+    base.file("out/metrics.json", result + "old");
+    base.file("out/notes.txt", "mine");
+    base.file("out/report/report.html", "page");
+    fs::create_symlink("notes.txt", base.path() / "out/link");
+    for (int run = 0; run < 2; ++run) {
+        ResultFolder folder((base.path() / "out").string());
+        put(folder.file("metrics.json"), result + "new");
+        folder.publish();
+        EXPECT_EQ(folder.kept(), (std::vector<std::string>{"link", "notes.txt", "report"}));
+        EXPECT_EQ(slurp(base.path() / "out/metrics.json"), result + "new");
+        EXPECT_EQ(slurp(base.path() / "out/notes.txt"), "mine");
+        EXPECT_EQ(slurp(base.path() / "out/report/report.html"), "page");
+        EXPECT_EQ(fs::read_symlink(base.path() / "out/link"), "notes.txt");
+        EXPECT_EQ(entries_in(base.path()), 1u);
+    }
+}
+
+TEST(ResultFolder, AFolderThatCannotBeMadeIsAFaultBeforeTheWork) {
+    const TemporaryFolder base;
+    base.file("file", "x");
+    EXPECT_THROW(ResultFolder((base.path() / "file/out").string()), InputError);
+    EXPECT_THROW(ResultFolder(""), InputError);
+}
+
+TEST(ResultFolder, MayBeNamedAtTheEnd) {
+    const TemporaryFolder base;
+    ResultFolder folder((base.path() / "running").string());
+    put(folder.file("metrics.json"), result);
+    folder.rename((base.path() / "named").string());
+    folder.publish();
+    EXPECT_EQ(slurp(base.path() / "named/metrics.json"), result);
+    EXPECT_EQ(entries_in(base.path()), 1u);
 }
 
 TEST(ResultFolder, ChecksAgainBeforeItReplaces) {
@@ -211,7 +250,7 @@ TEST(ResultFolder, ChecksAgainBeforeItReplaces) {
 
 TEST(ResultFolder, FollowsALinkToTheRealFolder) {
     const TemporaryFolder base;
-    base.file("real/metrics.json", "old");
+    base.file("real/metrics.json", result);
     fs::create_directory_symlink(base.path() / "real", base.path() / "link");
     ResultFolder folder((base.path() / "link").string());
     put(folder.file("metrics.json"), "new");
@@ -231,7 +270,7 @@ TEST(ResultFolder, WithoutPublishNothingIsLeft) {
 
 TEST(ResultFolder, AKilledRunLeavesTheOldResult) {
     const TemporaryFolder base;
-    base.file("out/metrics.json", "old");
+    base.file("out/metrics.json", result);
     const pid_t child = fork();
     ASSERT_GE(child, 0);
     if (child == 0) {
@@ -242,7 +281,7 @@ TEST(ResultFolder, AKilledRunLeavesTheOldResult) {
     int status = 0;
     ASSERT_EQ(waitpid(child, &status, 0), child);
     EXPECT_TRUE(WIFSIGNALED(status));
-    EXPECT_EQ(slurp(base.path() / "out/metrics.json"), "old");
+    EXPECT_EQ(slurp(base.path() / "out/metrics.json"), result);
     EXPECT_EQ(entries_in(base.path() / "out"), 1u);
 }
 
