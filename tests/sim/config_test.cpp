@@ -127,6 +127,24 @@ TEST(LoadConfig, IncludesComeFirstAndOwnKeysWin) {
     EXPECT_THAT(root.find("net")->find("qps")->place.file, testing::EndsWith("main.yaml"));
 }
 
+// A key of both files is merged, every other one kept, in the order base then own; n log n, where a search of all keys
+// for each key took minutes at 200,000 keys.
+TEST(LoadConfig, ManyKeysMergeOntoMany) {
+    const TemporaryFolder folder;
+    constexpr int keys = 20'000;
+    std::string base, own = "include: base.yaml\n";
+    for (int i = 0; i < keys; ++i) {
+        base += fmt::format("k{}: base\n", i);
+        own += fmt::format("k{}: own\n", i + keys - 1);
+    }
+    folder.file("base.yaml", base);
+    const ConfigNode root = load_config(folder.file("own.yaml", own));
+    ASSERT_EQ(root.entries.size(), 2u * keys - 1);
+    EXPECT_EQ(root.entries[keys - 2].value.text, "base");
+    EXPECT_EQ(root.entries[keys - 1].value.text, "own");
+    EXPECT_EQ(root.entries.back().key, fmt::format("k{}", 2 * keys - 2));
+}
+
 TEST(LoadConfig, IncludeFaultsPointAtTheInclude) {
     const TemporaryFolder folder;
     const std::string a = folder.file("a.yaml", "include: b.yaml\n");
