@@ -79,6 +79,16 @@ TEST(ParseConfig, RefusesWhatYamlAllowsAndWeDoNot) {
     EXPECT_THAT(faults_of("a: *nobody\n"), testing::StartsWith("s.yaml:1:"));
 }
 
+TEST(ParseConfig, TextIsUtf8) {
+    EXPECT_EQ(faults_of("a: \"\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80\"\n"), "accepted");
+    const std::string advice = " is not UTF-8 (expected text in UTF-8); save it as UTF-8";
+    EXPECT_EQ(faults_of("a: 1\nb: \xc3\xa9\xff\n"), "s.yaml:2:5: the byte 0xff" + advice);  // the column counts letters
+    EXPECT_EQ(faults_of("a: 1\n", {"a=\xe9"}), "--set a: the byte 0xe9" + advice);
+    for (const char* broken :
+         {"\xc3", "\xe2\x82", "\xc0\x80", "\xe0\x80\x80", "\xed\xa0\x80", "\xf4\x90\x80\x80", "\x80"})
+        EXPECT_EQ(faults_of(std::string("a: ") + broken).rfind("s.yaml:1:4: the byte 0x", 0), 0u);
+}
+
 TEST(ParseConfig, AliasesCopyButCannotFormCyclesOrExplode) {
     const ConfigNode root = parse_config("a: &x {n: [1, 2]}\nb: *x\n", "s.yaml");
     EXPECT_EQ(root.find("b")->find("n")->items.size(), 2u);
