@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <chrono>
+#include <limits>
 
 #include "runtime/parallel_for.hpp"
 #include "scenarios/dump.hpp"
@@ -13,6 +14,7 @@
 #include "scenarios/scenario_yaml.hpp"
 #include "scenarios/validate_scenario.hpp"
 #include "sim/base/checks.hpp"
+#include "sim/base/fault.hpp"
 #include "topology/export.hpp"
 
 namespace rehearse {
@@ -69,6 +71,13 @@ void finish(const RunRequest& request, const Rehearsal& rehearsal, std::optional
     fmt::print("results: {}\n", folder->final_path().string());
 }
 
+void check_seeds(std::uint64_t first, std::int64_t seeds) {
+    const std::uint64_t most = std::numeric_limits<std::uint64_t>::max();
+    if (static_cast<std::uint64_t>(seeds - 1) > most - first)
+        throw InputError({{{"--seeds", 0, 0}, "", fmt::format("{} seeds from {} on pass the largest one", seeds, first),
+                           fmt::format("at most {}", most), "use a smaller seed"}});
+}
+
 }  // namespace
 
 void run(const RunRequest& request) {
@@ -76,6 +85,7 @@ void run(const RunRequest& request) {
     const Stage stop = request.stop_after;
 
     const ValidScenario scenario = validate(read_scenario(request.path, request.overrides));
+    check_seeds(scenario.seed(), request.seeds);
     print_warnings(scenario);
     if (stop == Stage::scenario) return print(scenario_yaml(scenario.plain()));
     std::optional<ResultFolder> folder;
