@@ -34,7 +34,9 @@ public:
     void word(std::string_view key, E& value, const Words<E>& words) {
         at_->read_enum(key, value, words);
     }
-    void byte_rate(std::string_view key, Bandwidth& rate, const KeyNote& = {}) { at_->read(key, rate); }
+    void rate(std::string_view key, Bandwidth& rate);
+    void byte_rate(std::string_view key, Bandwidth& rate, const KeyNote& = {});
+    void duration(std::string_view key, SimDuration& duration);
     void flag(std::string_view key, bool& value);
     void share(std::string_view key, Ratio& value, double most);
     void fault(std::string_view key, const char* wrong, const char* expected) { at_->fault(key, wrong, expected); }
@@ -46,6 +48,8 @@ public:
     void profile(std::string_view key, ModelsSpec& models);     // and the file that it names
 
 private:
+    void out_of_range(std::string_view key, const std::string& expected);
+
     Reader* at_;
     std::string folder_;
     FaultList* faults_;

@@ -36,6 +36,8 @@ public:
     void word(std::string_view key, E value, const Words<E>& words) {
         yaml_.value(key, word_for(words, value));
     }
+    void rate(std::string_view key, Bandwidth rate) { yaml_.value(key, rate); }
+    void duration(std::string_view key, SimDuration duration) { yaml_.value(key, duration); }
     void byte_rate(std::string_view key, Bandwidth rate, const KeyNote& note = {}) {
         yaml_.value(key, format_byte_rate(rate), note.comment);
     }
