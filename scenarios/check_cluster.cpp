@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <cmath>
+
 #include "scenarios/check_parts.hpp"
 #include "topology/shape.hpp"
 
@@ -27,6 +29,24 @@ void warn_local_group(const ParallelSpec& parallel, std::int64_t node_gpus, Find
                          "put tensor first to keep them on NVLink");
 }
 
+// A ToR has whole up-links, at least one: few down ports cannot be oversubscribed as far as was asked.
+void warn_oversubscription(const ClusterSpec& cluster, Findings& findings) {
+    constexpr std::string_view key = "cluster.fabric.oversubscription";
+    const double asked = cluster.fabric.oversubscription.value;
+    if (asked == 1) return;
+    if (cluster.fabric.kind == FabricKind::fat_tree)
+        return findings.warning(key, "a fat tree has as much capacity up as down", "it changes nothing");
+    const FabricShape shape = shape_of(cluster);
+    if (shape.tor_up_links == 0)
+        return findings.warning(key, "a rail of one switch has no up-links", "it changes nothing");
+    const double results = static_cast<double>(shape.tor_down_ports) / static_cast<double>(shape.tor_up_links);
+    if (std::abs(results / asked - 1) < 0.005) return;
+    findings.warning(key, fmt::format("a ToR of {} down ports has {} up-links, so {:.4g} results and not the {:.4g} "
+                                      "asked for",
+                                      shape.tor_down_ports, shape.tor_up_links, results, asked),
+                     "up-links are whole: give the ToR more hosts, or ask for what results");
+}
+
 }  // namespace
 
 void check_cluster(ClusterSpec& cluster, const JobSpec& job, const ParallelSpec& parallel, Findings& findings) {
@@ -50,13 +70,19 @@ void check_cluster(ClusterSpec& cluster, const JobSpec& job, const ParallelSpec&
                        fmt::format("at most {}", sized.hosts * node_gpus),
                        cluster.hosts == 0 ? "choose a larger fabric" : "raise cluster.hosts, or leave it out");
     warn_local_group(parallel, node_gpus, findings);
+    warn_oversubscription(sized, findings);
     cluster.hosts = sized.hosts;
 }
 
-void check_network(const NetworkSpec& network, Findings& findings) {
+void check_network(NetworkSpec& network, const FabricSpec& fabric, Findings& findings) {
     if (network.fidelity == Fidelity::packet)
         findings.fault("models.network.fidelity", "packet fidelity is not in this version", "ideal or flow",
                        "use flow");
+    if (fabric.kind != FabricKind::fat_tree) return;
+    if (findings.is_written("models.network.ecmp.hash") && network.ecmp.hash != HashFunction::d_mod_k)
+        findings.warning("models.network.ecmp.hash", "a fat tree routes D-mod-k, whatever hash is asked for",
+                         "leave the key out");
+    network.ecmp.hash = HashFunction::d_mod_k;  // so that the resolved scenario says what ran
 }
 
 }  // namespace rehearse

@@ -12,6 +12,7 @@ void check_training(TrainingSpec& training, const JobSpec& job, Findings& findin
 void check_cluster(ClusterSpec& cluster, const JobSpec& job, const ParallelSpec& parallel, Findings& findings);
 // The fullest GPU holds its share. Needs a training spec without faults.
 void check_memory(const TrainingSpec& training, const DeviceProfile& profile, Findings& findings);
-void check_network(const NetworkSpec& network, Findings& findings);
+// Sets the hash of a fat tree, which routes D-mod-k.
+void check_network(NetworkSpec& network, const FabricSpec& fabric, Findings& findings);
 
 }  // namespace rehearse

@@ -112,6 +112,9 @@ void warn(const TrainingSpec& training, Findings& findings) {
                          fmt::format("a window of {} tokens covers the whole sequence of {}", technique.window,
                                      training.model.sequence),
                          "it changes nothing");
+    if (training.recompute == Recompute::selective && technique.operators == OperatorSet::efficient)
+        findings.warning("training.recompute", "the efficient operators keep no attention scores to compute again",
+                         "selective changes nothing here; use none or full");
     if (is_on(technique.overlap_tensor) && training.parallel.tensor == 1)
         findings.warning("training.technique.overlap_tensor", "there is no tensor communication to hide");
     if (is_on(technique.overlap_pipeline) && training.parallel.pipeline == 1)

@@ -1,8 +1,12 @@
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
 #include <memory>
 
 #include "scenarios/commands.hpp"
 #include "scenarios/run.hpp"
+#include "sim/base/fault.hpp"
+#include "sim/config/scalar_text.hpp"
 
 namespace rehearse {
 
@@ -10,32 +14,42 @@ namespace {
 
 struct RunArguments {
     ScenarioArguments scenario;
-    std::string out, fidelity;
-    std::uint64_t seed = 0;
+    std::string out, fidelity, seed, stop_after;
     std::int64_t seeds = 1, threads = 1;
-    Stage stop_after = Stage::results;
     bool quiet = false;
 };
+
+const std::vector<std::string>& stage_words() {  // in the order of Stage
+    static const std::vector<std::string> words{"scenario",  "cluster",  "workload",
+                                                "placement", "timeline", "metrics"};
+    return words;
+}
+
+std::string stage_list() { return fmt::format("{}", fmt::join(stage_words(), ", ")); }
+
+// The value of an option, or a fault that names it.
+template <class T>
+T value_of(const char* option, const Parsed<T>& parsed) {
+    if (const auto* wrong = std::get_if<TextFault>(&parsed))
+        throw InputError({{{option, 0, 0}, "", wrong->wrong, wrong->expected, wrong->todo}});
+    return std::get<T>(parsed);
+}
 
 RunRequest request_of(const RunArguments& arguments, const CLI::App& command) {
     RunRequest request;
     request.path = arguments.scenario.path;
     request.overrides = arguments.scenario.overrides;
     if (command.count("--fidelity") > 0) request.overrides.push_back("models.network.fidelity=" + arguments.fidelity);
-    if (command.count("--seed") > 0) request.overrides.push_back("seed=" + std::to_string(arguments.seed));
+    if (command.count("--seed") > 0)
+        request.overrides.push_back(fmt::format("seed={}", value_of("--seed", parse_unsigned(arguments.seed))));
     if (command.count("--out") > 0) request.out = arguments.out;
-    request.stop_after = arguments.stop_after;
+    if (command.count("--stop-after") > 0)
+        request.stop_after =
+            static_cast<Stage>(value_of("--stop-after", parse_word(arguments.stop_after, stage_words())));
     request.seeds = arguments.seeds;
     request.threads = arguments.threads;
     request.quiet = arguments.quiet ? Switch::on : Switch::off;
     return request;
-}
-
-const std::vector<std::pair<std::string, Stage>>& stage_words() {
-    static const std::vector<std::pair<std::string, Stage>> words{
-        {"scenario", Stage::scenario},   {"cluster", Stage::cluster},   {"workload", Stage::workload},
-        {"placement", Stage::placement}, {"timeline", Stage::timeline}, {"metrics", Stage::metrics}};
-    return words;
 }
 
 }  // namespace
@@ -58,14 +72,12 @@ void add_run(CLI::App& app, Chosen& chosen) {
                      "seeds that run side by side (0: all cores); results do not depend on it")
         ->type_name("N")
         ->check(CLI::Range(std::int64_t{0}, std::int64_t{1024}));
-    command->add_option("--stop-after", arguments->stop_after, "print the dump of a stage and end")
-        ->type_name("STAGE")
-        ->transform(CLI::CheckedTransformer(stage_words())
-                        .description("scenario, cluster, workload, placement, timeline, metrics"));
+    command->add_option("--stop-after", arguments->stop_after, "print the dump of a stage and end: " + stage_list())
+        ->type_name("STAGE");
     command->add_flag("--quiet", arguments->quiet, "no summary");
     command->callback([arguments, command, &chosen] {
-        chosen = [request = request_of(*arguments, *command)] {
-            run(request);
+        chosen = [arguments, command] {
+            run(request_of(*arguments, *command));
             return 0;
         };
     });

@@ -26,6 +26,7 @@ public:
         warnings_.push_back("warning: " + to_string(Fault{find_place(*written_, key), std::string(key),
                                                           std::move(wrong), "", std::move(todo)}));
     }
+    bool is_written(std::string_view key) const { return has_key(*written_, key); }
     bool sound() const { return faults_.empty(); }
     void throw_if_any() const { faults_.throw_if_any(); }
     const std::vector<std::string>& warnings() const { return warnings_; }

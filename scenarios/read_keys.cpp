@@ -38,10 +38,36 @@ void ReadKeys::flag(std::string_view key, bool& value) {
     value = is_on(state);
 }
 
+void ReadKeys::out_of_range(std::string_view key, const std::string& expected) {
+    const ConfigNode* written = at_->node().find(key);  // the defaults are in range
+    at_->fault(key, fmt::format("{} is out of range", in_quotes(written == nullptr ? "" : written->text)), expected);
+}
+
+void ReadKeys::rate(std::string_view key, Bandwidth& rate) {
+    at_->read(key, rate);
+    const auto& [least, most] = link_rates;
+    if (rate < least || rate > most)
+        out_of_range(key, fmt::format("{} to {}", format(least), format(most)));
+}
+
+void ReadKeys::byte_rate(std::string_view key, Bandwidth& rate, const KeyNote&) {
+    at_->read(key, rate);
+    const auto& [least, most] = bus_rates;
+    if (rate.value != 0 && (rate < least || rate > most))
+        out_of_range(key, fmt::format("{} to {}, or 0 B/s", format_byte_rate(least), format_byte_rate(most)));
+}
+
+void ReadKeys::duration(std::string_view key, SimDuration& duration) {
+    at_->read(key, duration);
+    const auto& [least, most] = durations;
+    if (duration < least || duration > most)
+        out_of_range(key, fmt::format("{} to {}", format(least), format(most)));
+}
+
 void ReadKeys::share(std::string_view key, Ratio& value, double most) {
     at_->read(key, value);
     if (!(value.value >= 0 && value.value <= most))
-        at_->fault(key, fmt::format("{} is out of range", value.value), fmt::format("0 to {}", most));
+        out_of_range(key, fmt::format("0 to {}", most));
 }
 
 void ReadKeys::chip(std::string_view key, FabricSpec& fabric) {
@@ -65,6 +91,10 @@ void ReadKeys::chip(std::string_view key, FabricSpec& fabric) {
 void ReadKeys::rank_order(std::string_view key, ParallelSpec& parallel) {
     std::vector<Dimension> order;
     at_->read_enum(key, order, dimension_words);
+    const std::string expected = "tensor, data, pipeline (and context), fastest-varying first";
+    const ConfigNode* node = at_->node().find(key);
+    if (node != nullptr && node->kind == ConfigNode::Kind::list && node->items.empty())
+        return at_->fault(key, "it names no dimension", expected, "leave the key out to take the default");
     if (order.empty()) return;
     if (std::find(order.begin(), order.end(), Dimension::context) == order.end()) {
         // Left out as most jobs have none: its place does not matter then; beside tensor it stays inside the node.
@@ -74,8 +104,7 @@ void ReadKeys::rank_order(std::string_view key, ParallelSpec& parallel) {
     std::vector<Dimension> sorted = order;
     std::sort(sorted.begin(), sorted.end());
     if (sorted.size() != 4 || std::adjacent_find(sorted.begin(), sorted.end()) != sorted.end())
-        return at_->fault(key, "it does not name each dimension once",
-                          "tensor, data, pipeline (and context), fastest-varying first");
+        return at_->fault(key, "it does not name each dimension once", expected);
     std::copy(order.begin(), order.end(), parallel.rank_order.begin());
 }
 

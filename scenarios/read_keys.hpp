@@ -46,7 +46,9 @@ public:
             at_ = above;
         }
     }
-    void byte_rate(std::string_view key, Bandwidth& rate, const KeyNote& = {}) { at_->read(key, rate); }
+    void rate(std::string_view key, Bandwidth& rate);
+    void byte_rate(std::string_view key, Bandwidth& rate, const KeyNote& = {});
+    void duration(std::string_view key, SimDuration& duration);
     void flag(std::string_view key, bool& value);
     void share(std::string_view key, Ratio& value, double most);
     void fault(std::string_view key, const char* wrong, const char* expected) { at_->fault(key, wrong, expected); }
@@ -59,6 +61,8 @@ public:
     void trace(std::string_view key, PatternSpec& pattern);     // and the flows in the file that it names
 
 private:
+    void out_of_range(std::string_view key, const std::string& expected);
+
     Reader* at_;
     std::string folder_;
     FaultList* faults_;

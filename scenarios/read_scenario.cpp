@@ -5,6 +5,7 @@
 #include "scenarios/net_keys.hpp"
 #include "scenarios/read_keys.hpp"
 #include "sim/config/load_config.hpp"
+#include "sim/config/utf8.hpp"
 
 namespace rehearse {
 
@@ -36,6 +37,9 @@ AnyScenario read(ConfigNode tree, const std::string& path) {
     ReadKeys keys(root, std::filesystem::path(path).parent_path().string(), faults);
     visit(keys, scenario);
     root.finish();
+    if (find_non_utf8(scenario.name) < scenario.name.size())
+        faults.add({{path, 0, 0}, "name", "the file's name, which stands in for it, is not UTF-8", "text in UTF-8",
+                    "give a name"});
     faults.throw_if_any();
     return scenario;
 }

@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <cstdio>
+#include <limits>
 
 #include "runtime/interrupt.hpp"
 #include "runtime/parallel_for.hpp"
@@ -15,6 +16,7 @@
 #include "scenarios/scenario_yaml.hpp"
 #include "scenarios/validate_scenario.hpp"
 #include "sim/base/checks.hpp"
+#include "sim/base/fault.hpp"
 #include "topology/export.hpp"
 
 namespace rehearse {
@@ -82,6 +84,13 @@ struct Output {
     Interrupt interrupt{[this] { folder.discard(); }};
 };
 
+void check_seeds(std::uint64_t first, std::int64_t seeds) {
+    const std::uint64_t most = std::numeric_limits<std::uint64_t>::max();
+    if (static_cast<std::uint64_t>(seeds - 1) > most - first)
+        throw InputError({{{"--seeds", 0, 0}, "", fmt::format("{} seeds from {} on pass the largest one", seeds, first),
+                           fmt::format("at most {}", most), "use a smaller seed"}});
+}
+
 }  // namespace
 
 void run(const RunRequest& request) {
@@ -89,6 +98,7 @@ void run(const RunRequest& request) {
     const Stage stop = request.stop_after;
 
     const ValidScenario scenario = validate(read_scenario(request.path, request.overrides));
+    check_seeds(scenario.seed(), request.seeds);
     print_warnings(scenario);
     if (stop == Stage::scenario) return print(scenario_yaml(scenario.plain()));
     std::optional<Output> output;

@@ -3,7 +3,9 @@
 //
 //     section(key, body, required)   a map; `body` visits its keys
 //     value(key, T&, KeyNote)        a number, a quantity, a Switch or text
-//     byte_rate(key, Bandwidth&)     a bandwidth that is written in bytes per second
+//     rate(key, Bandwidth&)          of a link, in bits per second
+//     byte_rate(key, Bandwidth&)     of a bus, in bytes per second; 0 = there is none
+//     duration(key, SimDuration&)    a latency or a window
 //     flag(key, bool&)
 //     word(key, E&, words, required) one of words.hpp; `required` as of KeyNote
 //     one_or_list(key, items, body)  the keys of one item here, or a list of maps under `key`
@@ -30,6 +32,15 @@ inline constexpr IntegerRange count{1, std::int64_t{1} << 20};
 inline constexpr IntegerRange layer_count{1, 65'535};
 inline constexpr IntegerRange token_count{1, std::int64_t{1} << 24};
 
+// Both ends allowed. Wider than any machine, and narrow enough that a step fits into simulated time (units.hpp).
+template <class T>
+struct QuantityRange {
+    T least, most;
+};
+inline constexpr QuantityRange<Bandwidth> link_rates{Bandwidth{100'000'000}, gigabits_per_second(100'000)};
+inline constexpr QuantityRange<Bandwidth> bus_rates{Bandwidth{800'000'000}, gigabytes_per_second(100'000)};
+inline constexpr QuantityRange<SimDuration> durations{SimDuration{0}, milliseconds(100)};
+
 template <class V>
 void fabric_keys(V& v, FabricSpec& fabric) {
     v.word("kind", fabric.kind, fabric_kind_words);
@@ -37,15 +48,15 @@ void fabric_keys(V& v, FabricSpec& fabric) {
     v.value("rails", fabric.rails);
     v.chip("switch", fabric);
     v.value("switch_ports", fabric.switch_ports);
-    v.value("switch_port_rate", fabric.switch_port_rate);
+    v.rate("switch_port_rate", fabric.switch_port_rate);
     v.flag("port_split", fabric.port_split);
     v.value("hosts_per_tor_set", fabric.hosts_per_tor_set, {.comment = "0: half the ports of a ToR"});
     v.value("tor_sets_per_pod", fabric.tor_sets_per_pod);
     v.value("oversubscription", fabric.oversubscription);
     v.value("fat_tree_k", fabric.fat_tree_k, {.comment = "kind: fat_tree only"});
     v.value("fat_tree_pods", fabric.fat_tree_pods);
-    v.value("switch_latency", fabric.switch_latency);
-    v.value("link_latency", fabric.link_latency);
+    v.duration("switch_latency", fabric.switch_latency);
+    v.duration("link_latency", fabric.link_latency);
 }
 
 template <class V>
@@ -53,11 +64,11 @@ void node_keys(V& v, NodeSpec& node) {
     v.value("gpus", node.gpus, {.range = at_least(1)});
     v.value("nics", node.nics, {.range = at_least(1)});
     v.byte_rate("nvlink", node.nvlink, {.comment = "one way, per GPU"});
-    v.value("nvlink_latency", node.nvlink_latency);
-    v.value("nic", node.nic);
-    v.value("nic_latency", node.nic_latency);
+    v.duration("nvlink_latency", node.nvlink_latency);
+    v.rate("nic", node.nic);
+    v.duration("nic_latency", node.nic_latency);
     v.byte_rate("pcie", node.pcie);
-    v.value("pcie_latency", node.pcie_latency);
+    v.duration("pcie_latency", node.pcie_latency);
 }
 
 template <class V>
@@ -138,7 +149,7 @@ void network_keys(V& v, NetworkSpec& network) {
     v.value("mtu", network.mtu);
     if (network.mtu < Bytes{256} || network.mtu > Bytes{65536})
         v.fault("mtu", "a payload of this size is no packet", "256 B to 64 KiB");
-    v.value("coalesce", network.coalesce);
+    v.duration("coalesce", network.coalesce);
     v.section("ecmp", [&] {
         v.word("hash", network.ecmp.hash, hash_words);
         v.word("seed_scope", network.ecmp.seed_scope, hash_seed_scope_words);

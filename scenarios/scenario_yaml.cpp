@@ -51,6 +51,8 @@ public:
         }
         yaml_.end();
     }
+    void rate(std::string_view key, Bandwidth rate) { yaml_.value(key, rate); }
+    void duration(std::string_view key, SimDuration duration) { yaml_.value(key, duration); }
     void byte_rate(std::string_view key, Bandwidth rate, const KeyNote& note = {}) {
         yaml_.value(key, format_byte_rate(rate), note.comment);
     }

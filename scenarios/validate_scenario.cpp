@@ -8,7 +8,7 @@ ValidScenario validate(Scenario raw) {
     Findings findings(raw.written);
     check_training(raw.training, raw.job, findings);
     check_cluster(raw.cluster, raw.job, raw.training.parallel, findings);
-    check_network(raw.models.network, findings);
+    check_network(raw.models.network, raw.cluster.fabric, findings);
     if (findings.sound()) check_memory(raw.training, raw.models.profile, findings);
     findings.throw_if_any();
     ValidScenario valid;

@@ -31,7 +31,9 @@ double hardware_flops_per_token(const TrainingSpec& training) {
     const double head = 2 * h * static_cast<double>(model.vocab);
     switch (training.recompute) {
         case Recompute::none: return model_flops;
-        case Recompute::selective: return model_flops + attention;
+        case Recompute::selective:
+            // The efficient operators keep no scores, so that nothing is computed again (transformer.cpp).
+            return training.technique.operators == OperatorSet::efficient ? model_flops : model_flops + attention;
         case Recompute::full: return model_flops + (model_flops / 3.0 - head);
     }
     return model_flops;

@@ -11,7 +11,8 @@ enum class AttentionCount : std::uint8_t { windowed, full };
 
 double effective_sequence(const ModelSpec& model, std::int64_t window);
 double model_flops_per_token(const TrainingSpec& training, AttentionCount count);
-// With recomputation: full adds one forward (x 4/3 on the layers), selective adds the attention products.
+// With recomputation: full adds one forward (x 4/3 on the layers), selective adds the attention products
+// (none with the efficient operators, which keep no scores and compute nothing again).
 double hardware_flops_per_token(const TrainingSpec& training);
 
 }  // namespace rehearse

@@ -59,4 +59,10 @@ Place find_place(const ConfigNode& root, std::string_view path) {
     return node->place;
 }
 
+bool has_key(const ConfigNode& root, std::string_view path) {
+    const ConfigNode* node = &root;
+    while (node != nullptr && !path.empty()) node = step_down(*node, path);
+    return node != nullptr;
+}
+
 }  // namespace rehearse

@@ -41,5 +41,7 @@ std::string_view describe(ConfigNode::Kind kind);
 // Where the value of "a.b.c" was written ("a.b[2]" for list items). When it was not (a default), the place of the
 // nearest node above it. Lets a check that runs long after reading still point at file, line and column.
 Place find_place(const ConfigNode& root, std::string_view path);
+// Was a value written for "a.b.c"?
+bool has_key(const ConfigNode& root, std::string_view path);
 
 }  // namespace rehearse

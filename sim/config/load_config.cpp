@@ -8,6 +8,8 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <map>
+#include <string_view>
 #include <system_error>
 #include <utility>
 
@@ -22,15 +24,24 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t files_max = 1'000;  // includes may fan out; this ends an explosion
 
-// Lays `over` onto `base`.
+// Lays `over` onto `base`. One pass over both: the keys of `over` are looked up in an index, so that files of many keys
+// take no quadratic time.
 void merge(ConfigNode& base, ConfigNode over) {
     if (base.kind != ConfigNode::Kind::map || over.kind != ConfigNode::Kind::map) {
         base = std::move(over);
         return;
     }
-    for (ConfigEntry& entry : over.entries) {
-        if (ConfigNode* old = base.find(entry.key)) merge(*old, std::move(entry.value));
-        else base.entries.push_back(std::move(entry));
+    std::map<std::string_view, std::size_t> index;
+    for (std::size_t i = 0; i < over.entries.size(); ++i) index.emplace(over.entries[i].key, i);
+    std::vector<bool> merged(over.entries.size(), false);
+    for (ConfigEntry& old : base.entries) {
+        const auto at = index.find(old.key);
+        if (at == index.end()) continue;
+        merge(old.value, std::move(over.entries[at->second].value));
+        merged[at->second] = true;
+    }
+    for (std::size_t i = 0; i < over.entries.size(); ++i) {
+        if (!merged[i]) base.entries.push_back(std::move(over.entries[i]));
     }
     base.place = over.place;
 }

@@ -6,10 +6,13 @@
 #include <yaml-cpp/parser.h>
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <sstream>
 #include <utility>
+
+#include "sim/config/utf8.hpp"
 
 namespace rehearse {
 
@@ -177,9 +180,25 @@ private:
     int documents_ = 0;
 };
 
+// Line and column (in characters) of a byte; an option on the command line stays as it is.
+Place place_in(const std::string& text, std::size_t at, const Place& source) {
+    if (source.line == 0) return source;
+    const auto begin = text.begin(), end = begin + static_cast<std::ptrdiff_t>(at);
+    const auto line_begin = std::find(std::make_reverse_iterator(end), text.rend(), '\n').base();
+    const auto begins_character = [](char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; };
+    return {source.file, static_cast<int>(std::count(begin, end, '\n')) + 1,
+            static_cast<int>(std::count_if(line_begin, end, begins_character)) + 1};
+}
+
 }  // namespace
 
 ConfigNode parse_yaml(const std::string& text, const Place& source, FaultList& faults) {
+    if (const std::size_t at = find_non_utf8(text); at < text.size()) {
+        const auto byte = static_cast<unsigned>(static_cast<unsigned char>(text[at]));
+        faults.add({place_in(text, at, source), "", fmt::format("the byte 0x{:02x} is not UTF-8", byte),
+                    "expected text in UTF-8", "save it as UTF-8"});
+        return {};
+    }
     TreeBuilder builder(source, faults);
     try {
         std::istringstream stream(text);

@@ -1,8 +1,8 @@
 // YAML text -> ConfigNode, strictly. The only file that sees yaml-cpp is parse_yaml.cpp.
 //
-// Refused, each with line and column: syntax errors, duplicate keys, keys that are not words, merge keys (<<), tags,
-// an alias inside its own anchor, a second document, more than 100 levels, more than a million nodes (aliases count
-// with all they stand for). All but syntax errors and the limits are reported together.
+// Refused, each with line and column: bytes that are not UTF-8, syntax errors, duplicate keys, keys that are not words,
+// merge keys (<<), tags, an alias inside its own anchor, a second document, more than 100 levels, more than a million
+// nodes (aliases count with all they stand for). All but syntax errors, bytes and the limits are reported together.
 #pragma once
 
 #include <string>

@@ -48,6 +48,26 @@ TEST(ModelFlops, RecomputationAddsToHardwareFlopsOnly) {
     EXPECT_DOUBLE_EQ(model_flops_per_token(training, AttentionCount::windowed), model);
 }
 
+// What the backward pass has to compute again: 4 s h per layer and token (scores and context) where attention keeps its
+// scores, nothing where it keeps none. The works agree: the operators of a backward pass with and without it.
+TEST(ModelFlops, SelectiveRecomputationCountsWhatIsSimulated) {
+    for (const OperatorSet operators : {OperatorSet::unfused, OperatorSet::fused, OperatorSet::efficient}) {
+        TrainingSpec none = megascale_175b();
+        none.technique.operators = operators;
+        TrainingSpec selective = none;
+        selective.recompute = Recompute::selective;
+        const double more = hardware_flops_per_token(selective) - hardware_flops_per_token(none);
+        EXPECT_NEAR(more, operators == OperatorSet::efficient ? 0 : 4.0 * 2048 * 12288 * 96, 1e3);
+        const auto operator_count = [](const TrainingSpec& training) {
+            std::size_t count = 0;
+            for (const Segment& segment : chunk_work(training, Phase::backward, 2, {}).segments)
+                count += segment.operators.size();
+            return count;
+        };
+        EXPECT_EQ(operator_count(selective) > operator_count(none), more > 0);
+    }
+}
+
 TEST(Memory, ShardsAndSchedule) {
     const TrainingSpec training = megascale_175b();
     const double parameters = 12 * layer_parameters_per_rank(training) + embedding_parameters_per_rank(training);

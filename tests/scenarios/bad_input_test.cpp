@@ -61,6 +61,14 @@ const BadInput bad_inputs[] = {
     {"beyond_64_bits", "batch_global: 32", "batch_global: 99999999999999999999", "7:17", "training.batch_global"},
     {"a_list_for_a_value", "batch_global: 32", "batch_global: [1, 2]", "7:17", "the value is a list"},
     {"broken_yaml", "kind: gpt", "kind: {gpt", "7:3", "end of map"},
+    {"no_rank_order", "rank_order: [tensor, data, pipeline]", "rank_order: []", "4:29", "it names no dimension"},
+    {"slow_nic", "nic: 200 Gbps", "nic: 1 bps", "3:33", "\"1 bps\" is out of range (100 Mbps to 100 Tbps)"},
+    {"slow_nvlink", "nvlink: 300 GB/s", "nvlink: 1 B/s", "3:51",
+     "\"1 B/s\" is out of range (100 MB/s to 100 TB/s, or 0 B/s)"},
+    {"long_latency", "nic: 200 Gbps", "nvlink_latency: 9223372 s", "3:44",
+     "\"9223372 s\" is out of range (0 ps to 100 ms)"},
+    {"long_window", "job:", "models: {network: {coalesce: 9000000 s}}\njob:", "4:30", "models.network.coalesce"},
+    {"not_utf8", "name: small", "name: sm\xe4ll", "1:9", "the byte 0xe4 is not UTF-8"},
     {"unknown_profile", "job:", "models: {profile: none-such}\njob:", "4:19", "none-such"},
 };
 
@@ -82,6 +90,32 @@ TEST(BadFile, MissingUnreadableTooLargeAndTooDeep) {
     EXPECT_THAT(error_of("deep.yaml"), HasSubstr("100"));
     folder.file("binary.yaml", std::string("\x00\xff\xfe\x01", 4));
     EXPECT_NE(error_of("binary.yaml"), "");
+}
+
+TEST(BadFile, ANameThatIsNotUtf8) {
+    const TemporaryFolder folder;
+    const std::string unnamed = replaced("name: small\n", "");
+    folder.file("j\xe4.yaml", unnamed);
+    const ProgramResult result = run_rehearse({"run", "j\xe4.yaml", "--stop-after", "metrics"}, folder.path());
+    EXPECT_EQ(result.exit_code, 2) << result.err;
+    EXPECT_THAT(result.err, HasSubstr("name: the file's name, which stands in for it, is not UTF-8"));
+}
+
+// Every quantity of a scenario alone at each end of its range: the step ends, or a check refuses it at a place.
+TEST(Ranges, TheirEndsRunOrAreRefused) {
+    const TemporaryFolder folder;
+    folder.file("job.yaml", small_yaml);
+    for (const char* set :
+         {"cluster.node.nic=100 Mbps", "cluster.node.nic=100 Tbps", "cluster.node.nvlink=100 MB/s",
+          "cluster.node.nvlink=100 TB/s", "cluster.node.pcie=100 MB/s", "cluster.node.pcie=100 TB/s",
+          "cluster.node.nvlink_latency=100 ms", "cluster.node.nic_latency=100 ms", "cluster.node.pcie_latency=100 ms",
+          "cluster.fabric.switch_port_rate=100 Tbps", "cluster.fabric.switch_latency=100 ms",
+          "cluster.fabric.link_latency=100 ms", "models.network.coalesce=100 ms", "models.network.mtu=64 KiB"}) {
+        const ProgramResult result =
+            run_rehearse({"run", "job.yaml", "--stop-after", "metrics", "--set", set}, folder.path());
+        EXPECT_TRUE(result.exit_code == 0 || (result.exit_code == 2 && result.err.find("--set ") != std::string::npos))
+            << set << ": " << result.err;
+    }
 }
 
 TEST(BadFile, EveryFaultIsReportedAtOnce) {

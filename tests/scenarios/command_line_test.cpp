@@ -57,7 +57,12 @@ TEST_F(CommandLineTest, MistypedWordsExitWith2AndASuggestion) {
     expect_usage({"run"}, "scenario is required");
     expect_usage({"run", "job.yaml", "--seeds", "0"}, "--seeds");
     expect_usage({"run", "job.yaml", "--seed", "x"}, "--seed");
-    expect_usage({"run", "job.yaml", "--stop-after", "lunch"}, "lunch");
+    expect_usage({"run", "job.yaml", "--seed", "-1"}, "--seed: \"-1\" is out of range (expected an integer from 0 to");
+    expect_usage({"run", "job.yaml", "--seed", "18446744073709551615", "--seeds", "2"},
+                 "--seeds: 2 seeds from 18446744073709551615 on pass the largest one");
+    expect_usage({"run", "job.yaml", "--stop-after", "lunch"},
+                 "--stop-after: \"lunch\" is unknown (expected one of scenario, cluster, workload, placement, "
+                 "timeline, metrics)");
     expect_usage({"run", "job.yaml", "--fidelity", "flwo"}, "did you mean \"flow\"?");
     expect_usage({"run", "job.yaml", "--set", "job.gpus"}, "job.gpus");
 }

@@ -152,6 +152,33 @@ TEST(ValidateScenario, PacketFidelityIsRefused) {
     EXPECT_THAT(error_of({"models.network.fidelity=packet"}), HasSubstr("packet fidelity is not in this version"));
 }
 
+// Two hosts give a ToR one down port (two NICs on a split port); a ToR has an up-link, so 1:1 is what it has.
+TEST(ValidateScenario, OversubscriptionThatCannotTakeEffectIsAWarning) {
+    EXPECT_THAT(warnings_of({"cluster.fabric.hosts_per_tor_set=2", "cluster.fabric.oversubscription=32"}),
+                HasSubstr("cluster.fabric.oversubscription: a ToR of 1 down ports has 1 up-links, so 1 results and not "
+                          "the 32 asked for"));
+    EXPECT_EQ(warnings_of({"cluster.fabric.oversubscription=2"}), "");  // 32 down ports, 16 up-links
+    // ceil(32 / 3) = 11 up-links.
+    EXPECT_THAT(warnings_of({"cluster.fabric.oversubscription=3"}), HasSubstr("so 2.909 results"));
+    EXPECT_THAT(warnings_of({"cluster.fabric.kind=rail_only", "cluster.fabric.oversubscription=2"}),
+                HasSubstr("a rail of one switch has no up-links; it changes nothing"));
+}
+
+TEST(ValidateScenario, AFatTreeRoutesByItself) {
+    const std::vector<std::string> tree{"cluster.fabric={kind: fat_tree, fat_tree_k: 4}",
+                                        "cluster.node={gpus: 1, nics: 1, pcie: 0 B/s}"};
+    const auto with = [&](const std::string& more) {
+        std::vector<std::string> all = tree;
+        all.push_back(more);
+        return all;
+    };
+    EXPECT_EQ(valid_small(tree).models().network.ecmp.hash, HashFunction::d_mod_k);
+    EXPECT_THAT(warnings_of(with("models.network.ecmp.hash=crc32")), HasSubstr("models.network.ecmp.hash: a fat tree"));
+    EXPECT_THAT(warnings_of(with("models.network.ecmp.hash=d_mod_k")), ::testing::Not(HasSubstr("ecmp.hash")));
+    EXPECT_THAT(warnings_of(tree), ::testing::Not(HasSubstr("ecmp.hash")));
+    EXPECT_THAT(warnings_of(with("cluster.fabric.oversubscription=2")), HasSubstr("as much capacity up as down"));
+}
+
 TEST(ValidateScenario, WhatRunsButDeservesAWordIsAWarning) {
     EXPECT_THAT(
         warnings_of({"training.technique.window=512"}),
@@ -159,6 +186,9 @@ TEST(ValidateScenario, WhatRunsButDeservesAWordIsAWarning) {
                   "the whole sequence of 512"));
     EXPECT_THAT(warnings_of({"training.parallel={tensor: 16, pipeline: 1, data: 1}"}),
                 HasSubstr("training.parallel.tensor: a tensor group of 16 GPUs is larger than the NVLink domain of 8"));
+    EXPECT_THAT(warnings_of({"training.recompute=selective", "training.technique.operators=efficient"}),
+                HasSubstr("training.recompute: the efficient operators keep no attention scores to compute again"));
+    EXPECT_EQ(warnings_of({"training.recompute=selective", "training.technique.operators=fused"}), "");
     EXPECT_THAT(warnings_of({"job.rank_order=[data, pipeline, tensor]"}), HasSubstr("do not share a node"));
     EXPECT_THAT(
         warnings_of({"training.parallel={tensor: 2, pipeline: 1, data: 8}", "training.technique.overlap_pipeline=on"}),

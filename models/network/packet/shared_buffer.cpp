@@ -35,11 +35,12 @@ void check_reserved(Bytes reserved, Bytes pool, std::int64_t classes) {
     FaultList faults;
     const std::string room = std::to_string(pool.value) + " B of memory";
     if (reserved > pool) {
-        faults.add({.place = {},
-                    .path = "pfc.headroom",
-                    .wrong = "headroom and reserve of a switch are " + std::to_string(reserved.value) + " B",
-                    .expected = "no more than its " + room,
-                    .todo = "lower buffer.reserve or pfc.headroom, or take fewer classes"});
+        faults.add(
+            {.place = {},
+             .path = "models.network.packet.pfc.headroom",
+             .wrong = "headrooms and reserves fill the buffer of a switch: " + std::to_string(reserved.value) + " B",
+             .expected = "no more than its " + room,
+             .todo = "lower buffer.reserve or pfc.headroom, or take fewer classes"});
     }
     if (classes > 8) {
         faults.add({.place = {},
