@@ -101,7 +101,8 @@ void check_patterns(NetScenario& scenario, Findings& findings) {
     const bool is_mix = net != nullptr && net->find("mix") != nullptr;
     if (scenario.net.patterns.empty()) findings.fault("net.mix", "a mix of nothing", "one pattern at least");
     for (std::size_t i = 0; i < scenario.net.patterns.size(); ++i)
-        PatternCheck(scenario, is_mix ? fmt::format("net.mix[{}].", i) : "net.", findings).run(scenario.net.patterns[i]);
+        PatternCheck(scenario, is_mix ? fmt::format("net.mix[{}].", i) : "net.", findings)
+            .run(scenario.net.patterns[i]);
 }
 
 void check_packets(const NetScenario& scenario, Findings& findings) {
@@ -109,7 +110,8 @@ void check_packets(const NetScenario& scenario, Findings& findings) {
     const HeaderStack stack = header_stack(scenario.network.framing);
     const Bytes wire = scenario.network.mtu + stack.every_packet + stack.first_packet + stack.line;
     if (wire > Bytes{65535})
-        findings.fault("models.network.mtu", fmt::format("a packet of {} on the wire", format(wire)), "at most 65535 B");
+        findings.fault("models.network.mtu", fmt::format("a packet of {} on the wire", format(wire)),
+                       "at most 65535 B");
     if (packet.ecn.mark_min >= packet.ecn.mark_max)
         findings.fault("models.network.packet.ecn.mark_max",
                        fmt::format("marking ends at {} and begins at {}", format(packet.ecn.mark_max),

@@ -26,11 +26,12 @@ std::string pattern_line(const PatternSpec& pattern) {
 
 std::string times(const StudyFigures& figures) {
     const auto row = [](std::string_view what, const Spread& s, int digits) {
-        return fmt::format("{:<14} p50 {:.{}f}   p99 {:.{}f}   max {:.{}f}   (min {:.{}f}, mean {:.{}f})\n", what, s.p50,
-                           digits, s.p99, digits, s.max, digits, s.min, digits, s.mean, digits);
+        return fmt::format("{:<14} p50 {:.{}f}   p99 {:.{}f}   max {:.{}f}   (min {:.{}f}, mean {:.{}f})\n", what,
+                           s.p50, digits, s.p99, digits, s.max, digits, s.min, digits, s.mean, digits);
     };
     std::string text = row("FCT, us", figures.fct_us, 3) + row("slowdown", figures.slowdown, 3);
-    text += fmt::format("{:<14} {:.6g} Gbps in all, end at {:.3f} us\n", "goodput", figures.goodput_gbps, figures.end_us);
+    text +=
+        fmt::format("{:<14} {:.6g} Gbps in all, end at {:.3f} us\n", "goodput", figures.goodput_gbps, figures.end_us);
     text += fmt::format("{:<14} {} whole", "flows", figures.flows - figures.failed - figures.blocked);
     if (figures.failed > 0) text += fmt::format(", {} failed (retries used up)", figures.failed);
     if (figures.blocked > 0) text += fmt::format(", {} BLOCKED", figures.blocked);

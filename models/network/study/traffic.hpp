@@ -1,7 +1,7 @@
 // Patterns as flows between GPUs: what both fidelities run.
 //
-// A flow is `messages` messages of one size, one behind the other. Flows of a collective wait for each other: a flow may
-// send `granted` messages at once and gets one more for each message that all flows in front of it have delivered.
+// A flow is `messages` messages of one size, one behind the other. Flows of a collective wait for each other: a flow
+// may send `granted` messages at once and gets one more for each message that all flows in front of it have delivered.
 //
 //   ring   n members, n flows; flow i is granted by flow i - 1. Message size S / n, 2 (n - 1) messages: reduce-scatter,
 //          then all-gather (Patarasuk and Yuan, JPDC 2009).
