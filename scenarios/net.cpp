@@ -74,7 +74,7 @@ StudyRecord study(const ValidNetScenario& scenario, const Cluster& cluster, cons
     const bool packets = network.fidelity == Fidelity::packet;
     const Switch pad_last = packets ? scenario.packet().transport.pad_last : Switch::off;
     if (!packets)
-        return run_fluid(cluster, router, network, flows,
+        return run_fluid(cluster, router, network, scenario.packet().transport.paths, flows,
                          IdleTimes(cluster, router, network, pad_last).completions(flows));
     check_ways(scenario, cluster, router, flows);
     const FabricGraph graph = graph_of(scenario, cluster, router);

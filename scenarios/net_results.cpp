@@ -120,11 +120,11 @@ void write_links(const std::string& path, const NetOutcome& outcome) {
 
 void write_series(const std::string& path, const NetOutcome& outcome) {
     CsvWriter csv(path, {"time_us", "flows_ended", "data", "control", "bytes", "marks", "drops", "losses", "replays",
-                         "pauses", "pause_us", "queue_peak_bytes"});
+                         "pauses", "pause_us", "queue_longest_bytes", "queue_peak_bytes"});
     for (const StudySample& sample : outcome.record.samples) {
         const PortCounters& sum = sample.sum;
         csv.row(sample.at.seconds() * 1e6, sample.flows_ended, sum.data, sum.control, sum.bytes, sum.marks, sum.drops,
-                sum.losses, sum.replays, sum.pauses, pause_us(sum), sum.queue_peak);
+                sum.losses, sum.replays, sum.pauses, pause_us(sum), sample.queue_longest, sum.queue_peak);
     }
     csv.close();
 }

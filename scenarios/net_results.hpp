@@ -3,8 +3,7 @@
 //     metrics.json              `net`: the figures; `network`: links and tiers; `run`
 //     scenario.resolved.yaml    every default spelled out; running it again gives the same fingerprint
 //     flows.csv                 flow, source, destination, bytes, start_us, fct_us, slowdown, retransmissions,
-//     timeouts,
-//                               end (whole, failed, blocked)
+//                               timeouts, end (whole, failed, blocked)
 //     links.csv                 counters of every link; at flow fidelity bytes and utilisation alone
 //     series.csv                totals at each sample; packet fidelity only
 //     summary.txt               the screen

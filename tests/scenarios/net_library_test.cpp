@@ -4,9 +4,9 @@
 
 #include <nlohmann/json.hpp>
 
+#include "models/network/study/traffic.hpp"
 #include "scenarios/read_scenario.hpp"
 #include "scenarios/scenario_yaml.hpp"
-#include "models/network/study/traffic.hpp"
 #include "sim/config/load_config.hpp"
 #include "tests/scenarios/program.hpp"
 #include "tests/sim/temporary_folder.hpp"
@@ -116,10 +116,14 @@ TEST(NetLibrary, SprayedAllToAllComesCloseToTheBound) {
     EXPECT_GT(net["time_end_us"].get<double>(), 264.2);
     EXPECT_LT(net["time_end_us"].get<double>(), 283);
     expect_clean(net);
+    const Json flow =
+        net_metrics("net_alltoall_128", {"--fidelity", "flow"})["net"];  // 127 x (100,000 + 25 x 64) bytes
+    EXPECT_NEAR(flow["time_end_us"].get<double>(), 127 * 101'600 / 50e3, 6);
+    EXPECT_LT(flow["time_end_us"].get<double>(), net["time_end_us"].get<double>());
 }
 
-// 16 GPUs under one ToR of the 512, S = 1 MB: 30 messages of 62,500 bytes over 2 links, one behind the other, then an
-// ACK. Wire of a message: 62,500 + 16 x 82 + 16; links of 425 ns and 850 + 750 ns are the scenario's own.
+// 16 GPUs under one ToR of the 512, S = 1 MB: 30 messages of 62,500 bytes (16 packets) over 2 links, each after the one
+// before. Wire of a message: 62,500 + 16 x 82 + 16.
 TEST(NetLibrary, ARingOfOneTorTakesItsSteps) {
     const Json net = net_metrics("net_allreduce_512", {"--set", "net.members=16", "--set", "net.message=1 MB"})["net"];
     EXPECT_EQ(net["flows"], 16);

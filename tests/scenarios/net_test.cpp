@@ -88,7 +88,7 @@ TEST_F(NetTest, TheResolvedScenarioRepeatsTheRun) {
     EXPECT_NE(metrics({"net.yaml"})["run"]["fingerprint"], metrics({"net.yaml", "--seed", "2"})["run"]["fingerprint"]);
 }
 
-// A trace of the permutation's own flows is the permutation; Sattolo's cycle over splitmix64(1) goes 0 -> 4 of 16.
+// A trace of the permutation's own flows is the permutation.
 TEST_F(NetTest, ATraceOfAPatternIsThePattern) {
     const Json pattern = metrics({"net.yaml"}, "pattern");
     std::istringstream flows(slurp(folder_.path() / "pattern/flows.csv"));

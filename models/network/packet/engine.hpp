@@ -50,6 +50,7 @@ public:
     std::uint64_t events() const { return events_; }
     std::uint64_t fingerprint() const;
     const SharedBuffer::Limits& buffer_limits() const { return data_limits_; }
+    std::int64_t queue_longest() const;  // bytes that wait now at the port, over its classes, where most do
 
 private:
     struct Queue {          // of one port and class, waiting to leave

@@ -174,6 +174,16 @@ void PacketEngine::arrive(std::uint32_t node, std::uint32_t port, Packet& packet
     forward(port, packet);
 }
 
+std::int64_t PacketEngine::queue_longest() const {
+    std::int64_t longest = 0;
+    for (std::size_t port = 0; port < egress_.size(); ++port) {
+        std::int64_t bytes = 0;
+        for (std::uint32_t klass = 0; klass < classes_; ++klass) bytes += queues_[port * classes_ + klass].bytes;
+        longest = std::max(longest, bytes);
+    }
+    return longest;
+}
+
 std::uint64_t PacketEngine::fingerprint() const {
     std::uint64_t all = 0xCBF29CE484222325ull;
     for (const Node& node : nodes_) all = (all ^ node.fingerprint) * 0x100000001B3ull;

@@ -50,25 +50,28 @@ SimDuration IdleTimes::one_way(const IdlePath& path, Bytes message, std::int64_t
     return moving + path.latency + path.store_and_forward;
 }
 
+// The last message of a ring's flow has come around over the hops before it, one for each of its messages.
+void IdleTimes::add_ring(std::span<const StudyFlow> ring, std::span<SimDuration> times) const {
+    const std::size_t n = ring.size();
+    std::vector<SimDuration> before(2 * n + 1);  // sums over the hops of two laps
+    for (std::size_t i = 0; i < 2 * n; ++i)
+        before[i + 1] = before[i] + one_way(path(ring[i % n]), ring[i % n].message);
+    for (std::size_t i = 0; i < n; ++i) {
+        const auto laps = ring[i].messages / static_cast<std::int64_t>(n);
+        const auto rest = static_cast<std::size_t>(ring[i].messages) % n;
+        times[i] += before[n] * laps + before[n + i + 1] - before[n + i + 1 - rest];
+    }
+}
+
 std::vector<SimDuration> IdleTimes::completions(const std::vector<StudyFlow>& flows) const {
-    std::vector<SimDuration> times(flows.size());
+    std::vector<SimDuration> times;
+    for (const StudyFlow& flow : flows) times.push_back(path(flow).ack_return);
     for (std::size_t begin = 0, end = 0; begin < flows.size(); begin = end) {
-        SimDuration around;  // of a ring: one message over each of its hops
-        for (end = begin; end < flows.size() && (end == begin || flows[end].ring == flows[begin].ring); ++end) {
-            const StudyFlow& flow = flows[end];
-            const IdlePath path = this->path(flow);
-            around += one_way(path, flow.message);
-            times[end] = path.ack_return;
-            if (flow.ring == 0) {
-                times[end] += one_way(path, flow.message, flow.messages);
-                ++end;
-                break;
-            }
-        }
-        if (flows[begin].ring == 0) continue;
-        const auto n = static_cast<std::int64_t>(end - begin);
-        for (std::size_t i = begin; i < end; ++i)
-            times[i] += SimDuration{detail::narrow(detail::Wide{around.value} * flows[i].messages / n)};
+        const StudyFlow& flow = flows[begin];
+        end = begin + 1;
+        while (flow.ring != 0 && end < flows.size() && flows[end].ring == flow.ring) ++end;
+        if (flow.ring == 0) times[begin] += one_way(path(flow), flow.message, flow.messages);
+        else add_ring({&flow, end - begin}, {&times[begin], end - begin});
     }
     return times;
 }

@@ -2,13 +2,17 @@
 // a fluid time into a flow completion time.
 //
 //     one way    = wire bytes / slowest rate + sum of latencies + first packet / rate of every other link
-//     completion = messages x one way (a message waits for the one before) or one way of them all, + ACK return
+//     completion = one way of all messages + ACK return; in a ring the sum of one way over the hops before, one hop for
+//                  each message, + ACK return
 //     ACK return = sum over the links back of latency + ACK / rate
 //
 // Ethernet links store and forward whole packets; NVLink and PCIe add latency and may be the slowest. Exact for packets
 // of one size on links of one rate. Example: 4,096 B over 4 links of 400 Gbps and 500 ns, 64 bytes of framing:
 // 83.2 + 4 x 500 + 3 x 83.2 + 4 x (500 + 1.28) ns = 4.338 us.
 #pragma once
+
+#include <span>
+#include <vector>
 
 #include "models/network/spec.hpp"
 #include "models/network/study/traffic.hpp"
@@ -32,10 +36,11 @@ public:
 
     IdlePath path(const StudyFlow& flow) const;
     SimDuration one_way(const IdlePath& path, Bytes message, std::int64_t messages = 1) const;
-    // Of a flow, from its start until the sender holds the last ACK. A ring's flow counts the mean hop of its ring.
+    // Of each flow, from its start until the sender holds the last ACK.
     std::vector<SimDuration> completions(const std::vector<StudyFlow>& flows) const;
 
 private:
+    void add_ring(std::span<const StudyFlow> ring, std::span<SimDuration> times) const;
     Bytes wire(Bytes message) const;
 
     const Cluster* cluster_;

@@ -73,7 +73,8 @@ void run_until_ended(PacketEngine& engine, const TransportSpec& transport, std::
         now = std::max(now, next) + sampler.interval();
         engine.run(now);
         std::erase_if(open, [&](std::uint32_t i) { return has_ended(engine.results()[i]); });
-        StudySample sample{now, (all - open.size()) / queue_pairs, total_of(engine.counters())};
+        StudySample sample{now, (all - open.size()) / queue_pairs, total_of(engine.counters()),
+                           engine.queue_longest()};
         if (sample.sum.data != moved) moved_at = now;
         moved = sample.sum.data;
         sampler.add(sample, record.samples);

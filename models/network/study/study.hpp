@@ -5,6 +5,7 @@
 #include <functional>
 #include <vector>
 
+#include "models/network/flow/max_min_solver.hpp"
 #include "models/network/packet/counters.hpp"
 #include "models/network/packet/engine.hpp"
 #include "models/network/packet/fabric_graph.hpp"
@@ -28,6 +29,7 @@ struct StudySample {  // totals up to an instant
     SimTime at;
     std::uint64_t flows_ended = 0;
     PortCounters sum;  // of all links; queue_peak: the highest so far
+    std::int64_t queue_longest = 0;  // bytes, at the instant
 };
 
 struct StudyRecord {
@@ -69,8 +71,12 @@ private:
 bool leaves_by_own_nic(const Cluster& cluster, const Router& router, const StudyFlow& flow);
 
 // Flow and ideal fidelity: fluid time + (H - 1) first-packet serialisations + H propagations + ACK return. A ring is
-// one transfer: its flows end together. The flows of a tree run side by side.
-StudyRecord run_fluid(const Cluster& cluster, const Router& router, const NetworkSpec& network,
+// one transfer: its flows end together. The flows of a tree run side by side. `paths` at flow fidelity: spraying loads
+// all shortest paths evenly (sprayed_links), anything else the path that ECMP hashes to.
+StudyRecord run_fluid(const Cluster& cluster, const Router& router, const NetworkSpec& network, PathChoice paths,
                       const std::vector<StudyFlow>& flows, const std::vector<SimDuration>& idle);
+
+// Every link on a shortest path of the flow, with its share when each switch splits evenly over its next hops.
+std::vector<WeightedLink> sprayed_links(const Router& router, const StudyFlow& flow);
 
 }  // namespace rehearse
