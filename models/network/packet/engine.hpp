@@ -46,6 +46,8 @@ public:
     const std::vector<PortCounters>& counters() const { return counters_; }
     std::uint64_t events() const { return events_; }
     std::uint64_t fingerprint() const;
+    // CBFC: credits that senders hold to be out, over all links and classes; 0 once nothing is pending.
+    std::uint64_t credits_out() const;
 
 private:
     struct Queue {          // of one port and class, waiting to leave
