@@ -84,7 +84,11 @@ TEST(PacketStudy, CollectivesMoveTheirBytes) {
 TEST(PacketStudy, ARingTakesItsClosedForm) {
     const StudyRecord record = run_pattern(spec_of(Pattern::ring_all_reduce, 8, Bytes{8 * 40'960}), Fidelity::packet,
                                            testing::fat_tree_with_ecmp(8));
-    for (const FlowRecord& flow : record.flows) EXPECT_EQ(flow.finished - flow.start, flow.idle);
+    // ACKs of the message behind leave through the same port as data: 64 bytes for each 4,160, so 1.6 % at most.
+    for (const FlowRecord& flow : record.flows) {
+        EXPECT_GE(flow.finished - flow.start, flow.idle);
+        EXPECT_LE((flow.finished - flow.start).seconds(), 1.016 * flow.idle.seconds());
+    }
 }
 
 // Uncongested flows: packet and fluid agree within 2 %. Permutations with collisions of 24 packets and more: the mean.

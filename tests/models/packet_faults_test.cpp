@@ -2,6 +2,8 @@
 // 0 and 15 have four paths, by two aggregation switches and four cores.
 #include <gtest/gtest.h>
 
+#include "models/network/packet/link_names.hpp"
+#include "sim/base/fault.hpp"
 #include "tests/models/packet_fixture.hpp"
 
 namespace rehearse {
@@ -194,6 +196,27 @@ TEST(LinkFaults, DeadSwitch) {
     EXPECT_TRUE(bed.all_done());
     EXPECT_GT(before, 0U);
     EXPECT_EQ(after, before);
+}
+
+// Loss on the named link only, and only that way.
+TEST(LinkFaults, NamedLink) {
+    PacketBed bed(fat_tree(4), timeout(4));
+    const auto name = [&](VertexId vertex) { return bed.cluster.vertex_name(vertex); };
+    const Link& link = bed.cluster.link(bed.uplink_of(0));
+    const LinkId up = link_named(bed.cluster, name(link.from), name(link.to));
+    EXPECT_EQ(up, bed.uplink_of(0));
+    EXPECT_EQ(link_named(bed.cluster, name(link.to), name(link.from)), bed.downlink_of(0));
+    bed.engine.add_fault({.kind = LinkFaultKind::lossy, .link = up, .data_loss = Ratio{0.01}});
+    bed.send(0, 1, 2'000'000);
+    bed.send(1, 0, 2'000'000);
+    bed.run();
+    EXPECT_TRUE(bed.all_done());
+    EXPECT_GT(bed.total().losses, 0U);
+    EXPECT_EQ(bed.engine.counters()[bed.nic_port(0)].losses, bed.total().losses);
+    EXPECT_EQ(bed.engine.results()[1].retransmissions, 0U);
+    EXPECT_THROW(vertex_named(bed.cluster, "tor99"), InputError);
+    EXPECT_THROW(link_named(bed.cluster, name(link.from), name(link.from)), InputError);
+    EXPECT_THROW(link_named(bed.cluster, name(link.from), name(link.to), 1), InputError);
 }
 
 }  // namespace

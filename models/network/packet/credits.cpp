@@ -71,6 +71,12 @@ void PacketEngine::fill_credits(Bytes wire_max) {
     }
 }
 
+std::uint64_t PacketEngine::credits_out() const {
+    std::uint64_t sum = 0;
+    for (const CreditSend& send : credit_send_) sum += send.used();
+    return sum;
+}
+
 // Takes the credits of a packet that wants to leave, or holds its class until a CF_Update comes.
 bool PacketEngine::spend_credits(std::uint32_t port, std::uint32_t klass, std::uint32_t wire) {
     if (has_faults_ && link_states_[port].is_down) return true;  // into the void

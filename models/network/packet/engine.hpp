@@ -51,6 +51,8 @@ public:
     std::uint64_t fingerprint() const;
     const SharedBuffer::Limits& buffer_limits() const { return data_limits_; }
     std::int64_t queue_longest() const;  // bytes that wait now at the port, over its classes, where most do
+    // CBFC: credits that senders hold to be out, over all links and classes; 0 once nothing is pending.
+    std::uint64_t credits_out() const;
 
 private:
     struct Queue {          // of one port and class, waiting to leave

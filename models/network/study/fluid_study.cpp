@@ -87,7 +87,7 @@ FluidRun run_sprayed(const Cluster& cluster, const Router& router, const Network
             if (cluster.link(use.link).tier >= LinkTier::host) use.weight *= ratio;
             run.bytes[use.link.value] += use.weight * payload;
         }
-        fluid.start(flow.start + times.path(flow).latency * laps(flow), payload, {links}, f);
+        fluid.start(flow.start + times.path(flow).latency * laps(flow), payload, {links}, {.token = f});
     }
     std::vector<FlowNetwork::Ended> ended;
     fluid.advance(SimTime{INT64_MAX - 1}, ended);
