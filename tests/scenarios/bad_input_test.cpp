@@ -105,7 +105,7 @@ TEST(BadFile, ANameThatIsNotUtf8) {
 TEST(Ranges, TheirEndsRunOrAreRefused) {
     const TemporaryFolder folder;
     folder.file("job.yaml", small_yaml);
-    for (const std::string& set :
+    for (const char* set :
          {"cluster.node.nic=100 Mbps", "cluster.node.nic=100 Tbps", "cluster.node.nvlink=100 MB/s",
           "cluster.node.nvlink=100 TB/s", "cluster.node.pcie=100 MB/s", "cluster.node.pcie=100 TB/s",
           "cluster.node.nvlink_latency=100 ms", "cluster.node.nic_latency=100 ms", "cluster.node.pcie_latency=100 ms",
