@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "models/compute/profile_keys.hpp"
 #include "sim/config/load_config.hpp"
@@ -30,7 +31,8 @@ std::string note_key(const LocalLink& link) { return fmt::format("nvlink.groups.
 // "x: {value: 1 us, provenance: assumed, source: ...}"
 class ProfileReader {
 public:
-    ProfileReader(Reader& root, DeviceProfile& profile) : root_(root), profile_(profile) {}
+    ProfileReader(Reader& root, DeviceProfile& profile, FaultList& faults)
+        : root_(root), profile_(profile), faults_(faults) {}
 
     void read() {
         root_.read("name", profile_.name);
@@ -38,87 +40,109 @@ public:
         std::map<std::string, Reader> sections;
         for (const ProfileEntry& entry : profile_entries(profile_)) {
             const auto [section, key] = split(entry.key);
-            const auto at = sections.try_emplace(section, root_.child(section)).first;
-            if (at->second.has(key)) read_entry(at->second, key, entry);
+            auto at = sections.find(section);
+            if (at == sections.end()) at = sections.emplace(section, root_.child(section)).first;
+            at->second.allow(key);
+            if (is_given(section, key, range_text(entry))) read_entry(at->second, key, entry);
         }
         read_tiles(sections.at("gemm"));
         read_links(sections.at("nvlink"));
-        for (auto& [name, section] : sections) {
-            for (const ProfileEntry& entry : profile_entries(profile_)) {
-                const auto [own, key] = split(entry.key);
-                if (own == name) section.allow(key);
-            }
-            section.finish();
-        }
+        for (auto& [name, section] : sections) section.finish();
+        if (profile_.memory_reserve >= profile_.memory_size)
+            sections.at("device").fault("memory_reserve", "the reserve leaves no memory", "less than memory_size");
     }
 
 private:
+    // A number that is not in the file would come from nowhere: it is a fault. One for a section that is no map.
+    bool is_given(const std::string& section, const std::string& key, const std::string& expected) {
+        const ConfigNode* node = root_.node().find(section);
+        if (node != nullptr && node->kind != ConfigNode::Kind::map && node->kind != ConfigNode::Kind::null)
+            return false;
+        if (node != nullptr && node->find(key) != nullptr) return true;
+        faults_.add({node == nullptr ? root_.node().place : node->place, fmt::format("{}.{}", section, key), "missing",
+                     "a profile gives every number with its provenance: " + expected, ""});
+        return false;
+    }
+
     void note(Reader& from, const std::string& key, std::string value) {
         ProfileNote note{key, std::move(value), Provenance::assumed, ""};
         from.require("provenance", "every number says where it comes from");
         from.read_enum("provenance", note.provenance, provenance_words);
         from.read("source", note.source);
-        if (note.provenance != Provenance::assumed)
+        if (note.provenance != Provenance::assumed) {
             from.require("source", "a number that is not assumed names its source");
+            if (from.has("source") && note.source.empty()) from.fault("source", "an empty source", "where it stands");
+        }
         profile_.notes.push_back(std::move(note));
+    }
+
+    void read_number(Reader& from, const char* key, const ProfileEntry& entry) {
+        from.require(key, range_text(entry));
+        std::visit([&](auto* x) { from.read(key, *x); }, entry.number);
+        if (in_range(entry)) return;
+        from.fault(key, fmt::format("{} is out of range", in_quotes(from.node().find(key)->text)), range_text(entry));
     }
 
     void read_entry(Reader& section, const std::string& key, const ProfileEntry& entry) {
         Reader number = section.child(key);
-        number.require("value");
-        std::visit([&](auto* x) { number.read("value", *x); }, entry.number);
+        read_number(number, "value", entry);
         note(number, entry.key, text_of(entry));
         number.finish();
     }
 
-    void read_tiles(Reader& gemm) {
-        std::vector<TileShape> tiles;
-        for (Reader& tile : children(gemm, "tiles")) {
-            TileShape shape;
-            tile.read("m", shape.m, at_least(1));
-            tile.read("n", shape.n, at_least(1));
-            tile.read("efficiency", shape.efficiency);
-            note(tile, note_key(shape), format(shape.efficiency));
-            tile.finish();
-            tiles.push_back(shape);
+    // The items of a list that has at least one; read_item() adds one to `into`. No two have the same note key.
+    template <class Item, class ReadItem>
+    void read_list(Reader& section, const std::string& key, const char* what, std::vector<Item>& into,
+                   const ReadItem& read_item) {
+        std::vector<Reader> items = section.children(key);
+        if (!is_given(section.path(), key, fmt::format("a list of {}", what))) return;
+        const ConfigNode& list = *section.node().find(key);
+        if (list.kind == ConfigNode::Kind::list && items.empty())
+            section.fault(key, "the list is empty", fmt::format("at least one of the {}", what));
+        into.clear();
+        std::set<std::string> seen;
+        for (Reader& reader : items) {
+            const std::size_t before = faults_.size();
+            const Item item = read_item(reader);
+            if (faults_.size() == before && !seen.insert(note_key(item)).second)
+                faults_.add({reader.node().place, reader.path(), fmt::format("{} is given twice", note_key(item)), "",
+                             "remove one of the two"});
+            reader.finish();
+            into.push_back(item);
         }
-        if (!tiles.empty()) profile_.tiles = std::move(tiles);
+    }
+
+    void read_tiles(Reader& gemm) {
+        read_list(gemm, "tiles", "tiles", profile_.tiles, [&](Reader& reader) {
+            TileShape tile;
+            read_number(reader, "m", {"m", &tile.m, tile_size});
+            read_number(reader, "n", {"n", &tile.n, tile_size});
+            read_number(reader, "efficiency", {"efficiency", &tile.efficiency, {0.01, 1}});
+            note(reader, note_key(tile), format(tile.efficiency));
+            return tile;
+        });
     }
 
     void read_links(Reader& nvlink) {
-        std::vector<LocalLink> links;
-        for (Reader& link : children(nvlink, "groups")) {
-            LocalLink group;
-            link.read("gpus", group.gpus, at_least(2));
-            link.read("latency", group.latency);
-            link.read("bus", group.bus);
-            if (group.bus.value <= 0) link.fault("bus", "a bus that carries nothing", "a positive rate");
-            note(link, note_key(group), format(group.latency) + ", " + format_byte_rate(group.bus));
-            link.finish();
-            links.push_back(group);
-        }
+        std::vector<LocalLink>& links = profile_.local_links;
+        read_list(nvlink, "groups", "groups", links, [&](Reader& reader) {
+            LocalLink link;
+            read_number(reader, "gpus", {"gpus", &link.gpus, {2, 1024}});
+            read_number(reader, "latency", {"latency", &link.latency, {0, 1}});
+            read_number(reader, "bus", {"bus", &link.bus, bus_rate});
+            note(reader, note_key(link), format(link.latency) + ", " + format_byte_rate(link.bus));
+            return link;
+        });
         std::sort(links.begin(), links.end(), [](const LocalLink& a, const LocalLink& b) { return a.gpus < b.gpus; });
-        if (!links.empty()) profile_.local_links = std::move(links);
     }
 
-    static std::vector<Reader> children(Reader& from, std::string_view key) { return from.children(key); }
+    static constexpr ProfileRange tile_size{1, 65536};
+    static constexpr ProfileRange bus_rate{8e8, 8e14};  // bit/s: 100 MB/s to 100 TB/s
 
     Reader& root_;
     DeviceProfile& profile_;
+    FaultList& faults_;
 };
-
-void check_profile(const DeviceProfile& profile, const std::string& path, FaultList& faults) {
-    DeviceProfile copy = profile;
-    for (const ProfileEntry& entry : profile_entries(copy)) {
-        const bool divides = entry.key == "device.peak" || entry.key == "device.memory" ||
-                             entry.key == "device.multiprocessors" || entry.key == "nvlink.overlap_chunks" ||
-                             (entry.key.find("efficiency") != std::string::npos) ||
-                             entry.key == "kernel.attention_backward";
-        if (divides && get_number(entry) <= 0)
-            faults.add(
-                {{path, 0, 0}, entry.key, "must be positive", "", "give the share or rate that the device reaches"});
-    }
-}
 
 }  // namespace
 
@@ -127,9 +151,8 @@ DeviceProfile read_profile(const std::string& path) {
     FaultList faults;
     Reader root(tree, "", faults);
     DeviceProfile profile;
-    ProfileReader(root, profile).read();
+    ProfileReader(root, profile, faults).read();
     root.finish();
-    check_profile(profile, path, faults);
     faults.throw_if_any();
     return profile;
 }

@@ -17,41 +17,47 @@ struct Overload : F... {
 template <class... F>
 Overload(F...) -> Overload<F...>;
 
+constexpr ProfileRange share{0, 1}, efficiency{0.01, 1};
+constexpr ProfileRange peak{1e12, 1e18};           // FLOP/s
+constexpr ProfileRange memory_rate{8e9, 8e15};     // bit/s: 1 GB/s to 1 PB/s
+constexpr ProfileRange device_time{0, 1};          // s, of a kernel or a message
+constexpr ProfileRange host_time{0, 60};           // s
+
 }  // namespace
 
 std::vector<ProfileEntry> profile_entries(DeviceProfile& p) {
     return {
-        {"device.peak", &p.peak},
-        {"device.multiprocessors", &p.multiprocessors},
-        {"device.memory", &p.memory},
-        {"device.memory_size", &p.memory_size},
-        {"device.memory_reserve", &p.memory_reserve},
-        {"gemm.efficiency", &p.gemm_efficiency},
-        {"gemm.tail", &p.gemm_tail},
-        {"gemm.k_overhead", &p.gemm_k_overhead},
-        {"gemm.misaligned_efficiency", &p.misaligned_efficiency},
-        {"kernel.memory_efficiency", &p.memory_efficiency},
-        {"kernel.overhead", &p.kernel_overhead},
-        {"kernel.attention_efficiency", &p.attention_efficiency},
-        {"kernel.attention_backward", &p.attention_backward},
-        {"host.layer_forward", &p.host_layer_forward},
-        {"host.layer_backward", &p.host_layer_backward},
-        {"host.collective", &p.host_collective},
-        {"host.micro_batch", &p.host_micro_batch},
-        {"host.exchange", &p.host_exchange},
-        {"host.input", &p.host_input},
-        {"host.step", &p.host_step},
-        {"nvlink.slowdown", &p.local_slowdown},
-        {"nvlink.communication_multiprocessors", &p.communication_multiprocessors},
-        {"nvlink.overlap_chunks", &p.overlap_chunks},
-        {"network.efficiency", &p.network_efficiency},
-        {"network.group_efficiency", &p.group_efficiency},
-        {"network.message_latency", &p.message_latency},
-        {"variation.host_tail_share", &p.variation.host_tail_share},
-        {"variation.host_tail_slowdown", &p.variation.host_tail_slowdown},
-        {"variation.jitter", &p.variation.jitter},
-        {"variation.slow_host_share", &p.variation.slow_host_share},
-        {"variation.slow_host_slowdown", &p.variation.slow_host_slowdown},
+        {"device.peak", &p.peak, peak},
+        {"device.multiprocessors", &p.multiprocessors, {1, 65536}},
+        {"device.memory", &p.memory, memory_rate},
+        {"device.memory_size", &p.memory_size, {1e6, 1e15}},
+        {"device.memory_reserve", &p.memory_reserve, {0, 1e15}},
+        {"gemm.efficiency", &p.gemm_efficiency, efficiency},
+        {"gemm.tail", &p.gemm_tail, share},
+        {"gemm.k_overhead", &p.gemm_k_overhead, {0, 65536}},
+        {"gemm.misaligned_efficiency", &p.misaligned_efficiency, efficiency},
+        {"kernel.memory_efficiency", &p.memory_efficiency, efficiency},
+        {"kernel.overhead", &p.kernel_overhead, device_time},
+        {"kernel.attention_efficiency", &p.attention_efficiency, efficiency},
+        {"kernel.attention_backward", &p.attention_backward, {0.01, 2}},
+        {"host.layer_forward", &p.host_layer_forward, host_time},
+        {"host.layer_backward", &p.host_layer_backward, host_time},
+        {"host.collective", &p.host_collective, host_time},
+        {"host.micro_batch", &p.host_micro_batch, host_time},
+        {"host.exchange", &p.host_exchange, host_time},
+        {"host.input", &p.host_input, host_time},
+        {"host.step", &p.host_step, host_time},
+        {"nvlink.slowdown", &p.local_slowdown, {0.1, 100}},
+        {"nvlink.communication_multiprocessors", &p.communication_multiprocessors, share},
+        {"nvlink.overlap_chunks", &p.overlap_chunks, {1, 1024}},
+        {"network.efficiency", &p.network_efficiency, efficiency},
+        {"network.group_efficiency", &p.group_efficiency, efficiency},
+        {"network.message_latency", &p.message_latency, device_time},
+        {"variation.host_tail_share", &p.variation.host_tail_share, share},
+        {"variation.host_tail_slowdown", &p.variation.host_tail_slowdown, {0, 100}},
+        {"variation.jitter", &p.variation.jitter, {0, 10}},
+        {"variation.slow_host_share", &p.variation.slow_host_share, share},
+        {"variation.slow_host_slowdown", &p.variation.slow_host_slowdown, {0, 100}},
     };
 }
 
@@ -87,6 +93,25 @@ std::string text_of(const ProfileEntry& entry) {
                           [](auto* x) { return format(*x); },
                       },
                       entry.number);
+}
+
+bool in_range(const ProfileEntry& entry) {
+    const double value = get_number(entry);
+    return value >= entry.range.low && value <= entry.range.high;
+}
+
+std::string range_text(const ProfileEntry& entry) {
+    const auto text = [&](double value) {
+        return std::visit(
+            [&](auto* x) {
+                auto copy = *x;
+                const ProfileEntry at{entry.key, &copy, entry.range};
+                set_number(at, value);
+                return text_of(at);
+            },
+            entry.number);
+    };
+    return fmt::format("{} to {}", text(entry.range.low), text(entry.range.high));
 }
 
 }  // namespace rehearse

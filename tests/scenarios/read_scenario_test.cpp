@@ -74,9 +74,7 @@ TEST(ReadScenario, AWindowMayBeOff) {
 // A profile beside the scenario comes before the library's.
 TEST(ReadScenario, FindsAProfileBesideTheScenario) {
     const TemporaryFolder folder;
-    folder.file("mine.yaml",
-                "name: mine\n"
-                "device:\n  peak: {value: 100 TFLOP/s, provenance: assumed, source: test}\n");
+    folder.file("mine.yaml", slurp(std::string(REHEARSE_SOURCE_DIR) + "/tests/golden/round-device.yaml"));
     const std::string path = folder.file("job.yaml", small_yaml + "models: {profile: mine}\n");
     const Scenario scenario = read_scenario(path);
     EXPECT_EQ(scenario.models.profile_path, (folder.path() / "mine.yaml").string());
