@@ -19,6 +19,10 @@ std::uint64_t probability_threshold(Ratio probability) {
     return static_cast<std::uint64_t>(std::ldexp(probability.value, 64));
 }
 
+Bandwidth nic_rate(const FabricGraph& graph) {
+    return graph.cluster().link(graph.port(graph.first_port(0)).link).rate;
+}
+
 std::int64_t packets_of(std::int64_t message, std::int64_t mtu) {
     return std::max<std::int64_t>(1, (message + mtu - 1) / mtu);
 }
@@ -28,7 +32,7 @@ std::int64_t packets_of(std::int64_t message, std::int64_t mtu) {
 PacketEngine::PacketEngine(const FabricGraph& graph, const NetworkSpec& network, const PacketSpec& spec,
                            std::uint64_t seed)
     : graph_(&graph), network_(&network), spec_(&spec), seed_(seed ^ hash_name("packet")), window_(graph.latency_min()),
-      classes_(static_cast<std::uint32_t>(spec.classes)) {
+      classes_(static_cast<std::uint32_t>(spec.classes)), congestion_(spec, nic_rate(graph)) {
     const HeaderStack stack = header_stack(network.framing);
     const std::int64_t control = stack.every_packet.value + aeth + stack.line.value;
     const bool is_plain = network.framing == Framing::fixed_64 || network.framing == Framing::none;
@@ -51,7 +55,8 @@ PacketEngine::PacketEngine(const FabricGraph& graph, const NetworkSpec& network,
 void PacketEngine::fill_buffers() {
     const HeaderStack stack = header_stack(network_->framing);
     const std::int64_t overhead = stack.every_packet.value + stack.line.value;
-    const Bytes wire_max{network_->mtu.value + overhead + stack.first_packet.value};
+    const Bytes wire_max{network_->mtu.value + overhead + stack.first_packet.value +
+                         congestion_.telemetry_bytes(hops_max)};
     const Bytes wire_min{std::max<std::int64_t>(control_wire_, overhead + 1)};
     std::int64_t most_ports = 0, set_aside = 0;
     for (std::uint32_t p = 0; p < graph_->port_count(); ++p) {
@@ -116,6 +121,7 @@ std::uint32_t PacketEngine::connect(const ConnectionRequest& request) {
     receive.node = to;
     receive.successor = request.successor;
     receive.route = graph_->route({request.destination, request.source, request.queue_pair});
+    if (congestion_.is_active()) congestion_.add(path_facts(send));
     senders_.push_back(send);
     receivers_.push_back(std::move(receive));
     requests_.push_back(request);

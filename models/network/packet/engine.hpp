@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "models/network/packet/congestion.hpp"
 #include "models/network/packet/counters.hpp"
 #include "models/network/packet/fabric_graph.hpp"
 #include "models/network/packet/packet.hpp"
@@ -52,9 +53,10 @@ private:
         std::uint8_t last_class = 0;    // served last, for round robin among data classes
         std::int64_t paused_since = 0;
         std::uint64_t loss_counter = 0;
+        std::uint64_t mark_counter = 0;
     };
     enum class TimerKind : std::uint32_t {
-        port_free, start, ack_timeout, pace, pause_begins, pause_ends, pause_refresh
+        port_free, start, ack_timeout, pace, cnp, pause_begins, pause_ends, pause_refresh
     };
     struct Timer {
         std::int64_t time;
@@ -120,6 +122,14 @@ private:
     void reply(std::uint32_t connection, PacketKind kind, std::uint32_t number, const Packet& cause);
     void accept(std::uint32_t connection, ReceiveEnd& end);
 
+    // congestion_hooks.cpp; only with congestion control
+    PathFacts path_facts(const SendEnd& end) const;
+    void pace(std::uint32_t connection, Packet& packet);
+    void allow(SendEnd& end, const Allowance& allowance, std::int64_t wire);
+    void hear(const Packet& packet, std::uint32_t newly);
+    void take_telemetry(std::uint32_t port, const Packet& packet);
+    void notice(std::uint32_t connection);
+
     const FabricGraph* graph_;
     const NetworkSpec* network_;
     const PacketSpec* spec_;
@@ -147,6 +157,7 @@ private:
     std::vector<std::uint32_t> first_buffer_;
     std::vector<PortCounters> counters_;
 
+    CongestionTable congestion_;
     std::vector<SendEnd> senders_;
     std::vector<ReceiveEnd> receivers_;
     std::vector<ConnectionRequest> requests_;

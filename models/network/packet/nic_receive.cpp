@@ -7,6 +7,8 @@ namespace rehearse {
 
 void PacketEngine::receive_data(const Packet& packet) {
     ReceiveEnd& end = receivers_[packet.flow];
+    end.marked |= packet.flags & PacketFlag::congestion;
+    if (has(packet, PacketFlag::congestion) && congestion_.sends_notices()) notice(packet.flow);
     if (packet.number == end.expected) {
         accept(packet.flow, end);
         const bool closes = end.expected % end.per_message == 0;
@@ -79,14 +81,17 @@ void PacketEngine::accept(std::uint32_t connection, ReceiveEnd& end) {
 }
 
 void PacketEngine::reply(std::uint32_t connection, PacketKind kind, std::uint32_t number, const Packet& cause) {
-    const ReceiveEnd& end = receivers_[connection];
+    ReceiveEnd& end = receivers_[connection];
     Packet packet;
     packet.kind = kind;
     packet.stamp = cause.stamp;
     packet.flow = connection;
     packet.number = number;
-    packet.wire = control_wire_;
-    packet.flags = cause.flags & PacketFlag::congestion;
+    packet.wire = static_cast<std::uint16_t>(control_wire_ + congestion_.telemetry_bytes(end.route.switches));
+    if (kind == PacketKind::ack) {
+        packet.flags = end.marked;
+        end.marked = 0;
+    }
     packet.route = end.route.ports;
     const std::uint32_t port = graph_->first_port(end.node);
     enqueue(port, packet);

@@ -7,6 +7,12 @@
 
 namespace rehearse {
 
+namespace {
+
+constexpr std::uint64_t mark_stream = 0xEC17'0000'0000'0000;  // apart from the draws of losses
+
+}  // namespace
+
 void PacketEngine::forward(std::uint32_t in_port, Packet& packet) {
     const std::uint32_t node = graph_->port(in_port).node;
     const std::uint32_t out = graph_->first_port(node) + packet.route[packet.hop++];
@@ -43,8 +49,7 @@ void PacketEngine::mark(std::uint32_t port, std::int64_t queue_bytes, Packet& pa
     if (queue_bytes < ecn.mark_max.value) {
         const double ramp = static_cast<double>(queue_bytes - ecn.mark_min.value) /
                             static_cast<double>(ecn.mark_max.value - ecn.mark_min.value);
-        std::uint64_t state = seed_ ^ (std::uint64_t{port} << 40) ^ counters_[port].data ^
-                              (std::uint64_t{packet.flow} << 20) ^ packet.number;
+        std::uint64_t state = seed_ ^ mark_stream ^ (std::uint64_t{port} << 40) ^ egress_[port].mark_counter++;
         const double draw = static_cast<double>(splitmix64(state) >> 11) * 0x1p-53;
         if (draw >= ramp * ecn.mark_probability.value) return;
     }
@@ -107,6 +112,7 @@ void PacketEngine::transmit(std::uint32_t port, Packet& packet) {
     PortCounters& counters = counters_[port];
     egress.free_at = now_ + static_cast<std::int64_t>((packet.wire * out.byte_time + 0xFFFF) >> 16);
     packet.time = egress.free_at + out.latency;
+    if (congestion_.has_telemetry() && packet.kind == PacketKind::data && packet.hop > 0) take_telemetry(port, packet);
     counters.bytes += packet.wire;
     ++(packet.kind == PacketKind::data ? counters.data : counters.control);
     const std::uint64_t threshold = packet.kind == PacketKind::data ? loss_threshold_data_ : loss_threshold_control_;
