@@ -102,6 +102,7 @@ private:
     void begin_pause(std::uint32_t port, std::uint32_t klass);
     void end_pause(std::uint32_t port, std::uint32_t klass);
     void refresh_pause(std::uint32_t port, std::uint32_t klass);
+    void repeat_pause(std::uint32_t port, std::uint32_t klass);
 
     // nic_send.cpp, nic_receive.cpp
     static bool may_send(const SendEnd& end) {

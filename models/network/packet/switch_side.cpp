@@ -25,7 +25,6 @@ void PacketEngine::forward(std::uint32_t in_port, Packet& packet) {
             return;
         case SharedBuffer::Verdict::admitted_pause:
             send_pause(in_port, klass, 1);
-            add_timer(node, now_ + pause_duration(in_port) / 2, TimerKind::pause_refresh, in_port, klass);
             break;
         case SharedBuffer::Verdict::admitted:
             break;
