@@ -6,6 +6,7 @@
 //   swift      Kumar et al., SIGCOMM'20, constants of Broadcom/csg-htsim: the window follows the round-trip time
 //   megascale  our reading of "Swift's delay and DCQCN's ECN" (MegaScale, NSDI'24, which publishes no constants):
 //              the rate grows by Swift's ai per round trip and is cut, once per round trip, by the larger of both cuts
+//              (the round trip measured at the cut: a later one would grow with the queue and defer the next cut)
 //   hpcc       Li et al., SIGCOMM'19: the window follows the utilisation of the busiest hop, told by telemetry
 #pragma once
 
@@ -90,7 +91,7 @@ Allowance allowance(const SwiftState& state, const PathFacts& path);
 struct MegascaleState {
     double rate = 0;
     MarkShare share;
-    std::int64_t cut = INT64_MIN / 2, changed = 0;
+    std::int64_t next_cut = INT64_MIN / 2, changed = 0;
 };
 MegascaleState begin_megascale(const PathFacts& path, const MegascaleParameters& parameters);
 void acknowledge(MegascaleState& state, const AckEvent& event, const PathFacts& path,

@@ -65,9 +65,10 @@ void acknowledge(MegascaleState& state, const AckEvent& event, const PathFacts& 
         raise(state.share, event.now, parameters.dcqcn);
     }
     if (cut > 0) {
-        if (event.now - state.cut < event.delay) return;
+        if (event.now < state.next_cut) return;
         state.rate = std::max(state.rate * (1 - cut), parameters.dcqcn.rate_min);
-        state.cut = state.changed = event.now;
+        state.next_cut = event.now + event.delay;
+        state.changed = event.now;
     } else if (event.now - state.changed >= event.delay) {
         state.rate += parameters.swift.increase * path.packet_bits / delay * 1e12;
         state.rate = std::min(state.rate, path.line_rate);
