@@ -47,6 +47,7 @@ PacketEngine::PacketEngine(const FabricGraph& graph, const NetworkSpec& network,
     wires_.resize(graph.port_count());
     counters_.resize(graph.port_count());
     queues_.resize(std::size_t{graph.port_count()} * classes_);
+    if (spec.buffer.discipline == QueueDiscipline::fair) fair_.resize(queues_.size());
     ingress_.resize(queues_.size());
     pauses_.resize(queues_.size());
     fill_buffers();

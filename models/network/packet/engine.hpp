@@ -15,6 +15,7 @@
 #include "models/network/packet/congestion.hpp"
 #include "models/network/packet/counters.hpp"
 #include "models/network/packet/fabric_graph.hpp"
+#include "models/network/packet/fair_queue.hpp"
 #include "models/network/packet/packet.hpp"
 #include "models/network/packet/queue_pair.hpp"
 #include "models/network/packet/ring.hpp"
@@ -149,6 +150,7 @@ private:
     std::vector<std::int64_t> headroom_;    // per port: bytes per class
     std::vector<std::int64_t> response_;    // per port: from a pause frame to silence, ps
     std::vector<Queue> queues_;             // per port x class
+    std::vector<FairQueue> fair_;           // the same, in place of the rings; empty with FIFO
     std::vector<Ring<Packet>> urgent_;      // per port: link-local frames, before everything else
     std::vector<Ring<Packet>> wires_;       // per port: arriving there
     std::vector<IngressQueue> ingress_;     // per port x class

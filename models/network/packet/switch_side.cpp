@@ -34,8 +34,9 @@ void PacketEngine::forward(std::uint32_t in_port, Packet& packet) {
 }
 
 void PacketEngine::enqueue(std::uint32_t port, const Packet& packet) {
-    Queue& queue = queues_[port * classes_ + packet.traffic_class];
-    Packet& kept = queue.ring.push(packet);
+    const std::uint32_t index = port * classes_ + packet.traffic_class;
+    Queue& queue = queues_[index];
+    Packet& kept = fair_.empty() ? queue.ring.push(packet) : fair_[index].push(packet);
     queue.bytes += packet.wire;
     egress_[port].waiting |= 1u << packet.traffic_class;
     if (queue.bytes > counters_[port].queue_peak) counters_[port].queue_peak = queue.bytes;
@@ -89,10 +90,14 @@ bool PacketEngine::next_packet(std::uint32_t port, Packet& packet) {
         egress.last_class = static_cast<std::uint8_t>(klass);
     }
     Queue& queue = queues_[port * classes_ + klass];
-    packet = queue.ring.front();
-    queue.ring.pop();
+    if (fair_.empty()) {
+        packet = queue.ring.front();
+        queue.ring.pop();
+    } else {
+        packet = fair_[port * classes_ + klass].pop();
+    }
     queue.bytes -= packet.wire;
-    if (queue.ring.empty()) egress.waiting &= ~(1u << klass);
+    if (queue.bytes == 0) egress.waiting &= ~(1u << klass);
     if (graph_->is_switch(node)) release(packet, node);
     return true;
 }
