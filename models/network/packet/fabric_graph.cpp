@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "sim/base/fault.hpp"
-#include "sim/base/rng.hpp"
 
 namespace rehearse {
 
@@ -94,14 +93,14 @@ PacketRoute FabricGraph::route(const FlowKey& key) const {
     return route;
 }
 
-PacketRoute FabricGraph::spread_route(GpuId source, GpuId destination, std::uint64_t draw) const {
+PacketRoute FabricGraph::numbered_route(GpuId source, GpuId destination, std::uint64_t number) const {
     PacketRoute route;
     const std::uint32_t end = nic_of(destination);
     std::uint32_t node = ports_[ports_[first_port_[nic_of(source)]].peer].node;
     while (node != end) {
         const auto group = router_->next_hops(vertices_[node], destination);
-        const std::uint64_t bits = group.size() > 1 ? splitmix64(draw) : 0;
-        const std::uint32_t port = port_of_link_[group[bits % group.size()].value];
+        const std::uint32_t port = port_of_link_[group[number % group.size()].value];
+        number /= group.size();
         route.ports[route.switches++] = static_cast<std::uint8_t>(port - first_port_[node]);
         node = ports_[ports_[port].peer].node;
     }

@@ -45,8 +45,9 @@ public:
 
     // As the switches hash the flow; empty when both GPUs share a NIC.
     PacketRoute route(const FlowKey& key) const;
-    // One of all shortest routes, chosen by `draw` (equal draws, equal routes): packet spraying.
-    PacketRoute spread_route(GpuId source, GpuId destination, std::uint64_t draw) const;
+    // One of all shortest routes, by number: its digits, lowest first, choose at each switch among the links that are
+    // equally short. Successive numbers go round all routes, the first switch's links fastest.
+    PacketRoute numbered_route(GpuId source, GpuId destination, std::uint64_t number) const;
     std::int64_t latency_min() const;  // of all links: how far nodes can run ahead of each other
 
     const Cluster& cluster() const { return *cluster_; }

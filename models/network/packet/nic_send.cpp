@@ -74,19 +74,20 @@ void PacketEngine::build_data(std::uint32_t connection, Packet& packet) {
     arm_timeout(connection);
 }
 
-// Spraying draws a path per packet, flowlet switching one per pause of at least the gap.
+// Spraying goes round all paths, a packet each, from a drawn one on; flowlet switching draws one after each pause of at
+// least the gap.
 void PacketEngine::choose_path(std::uint32_t connection, Packet& packet) {
     SendEnd& end = senders_[connection];
     const ConnectionRequest& request = requests_[connection];
     if (spec_->transport.paths == PathChoice::flowlet) {
         if (now_ - end.last_sent < spec_->transport.flowlet_gap.value) return;
         std::uint64_t state = end.path_draw++;
-        end.route = graph_->spread_route(request.source, request.destination, splitmix64(state));
+        end.route = graph_->numbered_route(request.source, request.destination, splitmix64(state));
         packet.route = end.route.ports;
         return;
     }
-    std::uint64_t state = end.path_draw + packet.number;
-    packet.route = graph_->spread_route(request.source, request.destination, splitmix64(state)).ports;
+    const std::uint64_t turn = end.path_draw + packet.number;
+    packet.route = graph_->numbered_route(request.source, request.destination, turn).ports;
 }
 
 // ACK timeout T = 4.096 us x 2^n; adaptive retransmission begins shorter and doubles per try (InfiniBand annex A17;
