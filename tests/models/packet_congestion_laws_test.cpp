@@ -45,18 +45,26 @@ TEST(Dcqcn, PaperRecoversInStages) {
     EXPECT_NEAR(state.target, (200.08 + 6 * 0.04 + 0.4) * giga, 1);
 }
 
-// Without a byte counter the timer alone counts: one halving, one Rai, then Rhai; both scale with the line rate.
+// Cuts in a row keep the target of the first. Without a byte counter the timer alone counts: one halving, one Rai, then
+// Rhai; both scale with the line rate.
 TEST(Dcqcn, RepositoryRecoversByTimer) {
     const DcqcnParameters p = set_of(DcqcnSet::hpcc_repository);
     DcqcnState state = begin_dcqcn(path_of_400g(), p);
     notify(state, 0, p);
     notify(state, 4 * us, p);
-    const double target = state.target;
+    const double second = 200 * giga * (1 - std::pow(1 - p.g, 3) / 2);  // alpha has decayed for 3 us
+    EXPECT_NEAR(state.rate, second, 1);
+    EXPECT_DOUBLE_EQ(state.target, 400 * giga);
     advance(state, 304 * us, p);
+    EXPECT_NEAR(state.rate, (400 * giga + second) / 2, 1);
+    const double target = state.rate;
+    notify(state, 310 * us, p);
     EXPECT_DOUBLE_EQ(state.target, target);
-    advance(state, 604 * us, p);
+    advance(state, 610 * us, p);
+    EXPECT_DOUBLE_EQ(state.target, target);
+    advance(state, 910 * us, p);
     EXPECT_NEAR(state.target, target + 0.08 * giga, 1);
-    advance(state, 904 * us, p);
+    advance(state, 1210 * us, p);
     EXPECT_NEAR(state.target, target + 0.88 * giga, 1);
 }
 

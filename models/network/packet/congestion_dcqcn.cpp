@@ -64,7 +64,7 @@ void notify(DcqcnState& state, std::int64_t now, const DcqcnParameters& paramete
     advance(state, now, parameters);
     advance(state.share, now, parameters);
     if (now - state.cut >= parameters.cut_gap.value) {
-        state.target = state.rate;
+        if (is_on(parameters.clamp_target) || state.timer_stage > 0) state.target = state.rate;
         state.rate = std::max(state.rate * (1 - state.share.alpha / 2), parameters.rate_min);
         state.cut = now;
         state.increase_due = now + parameters.increase_period.value;

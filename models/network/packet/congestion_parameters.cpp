@@ -63,9 +63,11 @@ EcnSpec ecn_profile(EcnSet set, Bandwidth rate) {
 // | F | 5 | 1 | 1 |
 // | Rai, Rhai | 40, 400 Mb/s | 5, 50 Mb/s per 25G of line rate | 5, 50 Mb/s |
 // | CNP gap | 50 us | none: every ACK echoes | 2 us |
+// | target of cuts in a row | the last one's | the first one's | the first one's |
 //
 // paper: Zhu et al., SIGCOMM'15, as recalled in later work. hpcc_repository: alibaba-edu ns-3 code, its "vendor" timers.
-// connectx: an mlxconfig dump of ConnectX firmware on a public mailing list. The least rate, 100 Mb/s, is the
+// connectx: an mlxconfig dump of ConnectX firmware on a public mailing list. The last row is recalled: EcnClampTgtRate
+// false in the repository, CLAMP_TGT_RATE 0 and CLAMP_TGT_RATE_AFTER_TIME_INC 1 in the firmware. The least rate, 100 Mb/s, is the
 // repository's for all.
 DcqcnParameters dcqcn_parameters(DcqcnSet set, Bandwidth line_rate) {
     DcqcnParameters p;
@@ -90,6 +92,7 @@ DcqcnParameters dcqcn_parameters(DcqcnSet set, Bandwidth line_rate) {
             p.increase = 5 * megabit * times(line_rate, 25);
             p.increase_hyper = 50 * megabit * times(line_rate, 25);
             p.echo = Switch::on;
+            p.clamp_target = Switch::off;
             break;
         case DcqcnSet::connectx:
             p.g = 5.0 / 1024;
@@ -101,6 +104,7 @@ DcqcnParameters dcqcn_parameters(DcqcnSet set, Bandwidth line_rate) {
             p.increase = 5 * megabit;
             p.increase_hyper = 50 * megabit;
             p.cnp_gap = microseconds(2);
+            p.clamp_target = Switch::off;
             break;
     }
     return p;

@@ -28,6 +28,7 @@ struct DcqcnParameters {
     double rate_min = 0;            // bit/s
     SimDuration cnp_gap;            // of one queue pair's CNPs at the receiving NIC, at least
     Switch echo = Switch::off;      // marks come back in ACKs instead of CNPs
+    Switch clamp_target = Switch::on;  // off: cuts in a row, with no timer expired between, keep the first one's target
 };
 DcqcnParameters dcqcn_parameters(DcqcnSet set, Bandwidth line_rate);
 
