@@ -26,8 +26,8 @@ TEST(Dcqcn, FirstNoticeHalves) {
     EXPECT_DOUBLE_EQ(state.target, 400 * giga);
 }
 
-// Two cuts leave Rc = 100, Rt = 200. F = 5 halvings: Rt - 100 / 32; then Rt grows by Rai per timer, and by Rhai only once
-// the byte counter has expired more than F times too.
+// Two cuts leave Rc = 100, Rt = 200. F = 5 halvings: Rt - 100 / 32; then Rt grows by Rai per timer, and by Rhai only
+// once the byte counter has expired more than F times too.
 TEST(Dcqcn, PaperRecoversInStages) {
     const DcqcnParameters p = set_of(DcqcnSet::paper);
     DcqcnState state = begin_dcqcn(path_of_400g(), p);

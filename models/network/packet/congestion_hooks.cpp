@@ -38,7 +38,8 @@ void PacketEngine::allow(SendEnd& end, const Allowance& allowance, std::int64_t 
     end.window = window == 0 ? allowance.window : std::min(allowance.window, window);
     const double line = static_cast<double>(graph_->port(graph_->first_port(end.node)).byte_time) / 0x1p16;
     const double apart = 8e12 / allowance.rate;  // ps per byte
-    end.pace = apart <= line * (1 + 1e-6) ? 0 : end.last_sent + static_cast<std::int64_t>(apart * static_cast<double>(wire));
+    const auto after = static_cast<std::int64_t>(apart * static_cast<double>(wire));
+    end.pace = apart <= line * (1 + 1e-6) ? 0 : end.last_sent + after;
 }
 
 void PacketEngine::hear(const Packet& packet, std::uint32_t newly) {

@@ -48,7 +48,8 @@ struct Allowance {
     std::uint32_t window = UINT32_MAX; // packets in flight at most, >= 1
 };
 
-// DCQCN. Cut: Rt = Rc (see clamp_target), Rc (1 - alpha / 2), alpha = (1 - g) alpha + g. A period without CNP: alpha = (1 - g) alpha.
+// DCQCN. Cut: Rt = Rc (see clamp_target), Rc (1 - alpha / 2), alpha = (1 - g) alpha + g. A period without CNP: alpha =
+// (1 - g) alpha.
 // Increase, per expired timer or byte counter: F times Rc = (Rc + Rt) / 2; then Rt += Rai first; then, both counters
 // being past F, Rt += Rhai. At line rate, recovery is over. CNPs closer than the gap between cuts only keep alpha up.
 struct MarkShare {  // alpha

@@ -65,10 +65,10 @@ EcnSpec ecn_profile(EcnSet set, Bandwidth rate) {
 // | CNP gap | 50 us | none: every ACK echoes | 2 us |
 // | target of cuts in a row | the last one's | the first one's | the first one's |
 //
-// paper: Zhu et al., SIGCOMM'15, as recalled in later work. hpcc_repository: alibaba-edu ns-3 code, its "vendor" timers.
-// connectx: an mlxconfig dump of ConnectX firmware on a public mailing list. The last row is recalled: EcnClampTgtRate
-// false in the repository, CLAMP_TGT_RATE 0 and CLAMP_TGT_RATE_AFTER_TIME_INC 1 in the firmware. The least rate, 100 Mb/s, is the
-// repository's for all.
+// paper: Zhu et al., SIGCOMM'15, as recalled in later work. hpcc_repository: alibaba-edu ns-3 code, its "vendor"
+// timers. connectx: an mlxconfig dump of ConnectX firmware on a public mailing list. The last row is recalled:
+// EcnClampTgtRate false in the repository, CLAMP_TGT_RATE 0 and CLAMP_TGT_RATE_AFTER_TIME_INC 1 in the firmware. The
+// least rate, 100 Mb/s, is the repository's for all.
 DcqcnParameters dcqcn_parameters(DcqcnSet set, Bandwidth line_rate) {
     DcqcnParameters p;
     p.rate_min = 100 * megabit;

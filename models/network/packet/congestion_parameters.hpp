@@ -12,8 +12,8 @@ namespace rehearse {
 // Switch marking profiles in circulation; they differ by two orders of magnitude, so a result names its set.
 enum class EcnSet : std::uint8_t { sonic, simai, dcqcn_paper, hpcc_repository };
 
-// Marking on, thresholds for ports of `rate`. A set that is tabulated per rate is scaled in proportion (hpcc_repository)
-// or read at the next tabulated rate, above the last in proportion to it (simai).
+// Marking on, thresholds for ports of `rate`. A set that is tabulated per rate is scaled in proportion
+// (hpcc_repository), or read at the next tabulated rate, above the last in proportion to it (simai).
 EcnSpec ecn_profile(EcnSet set, Bandwidth rate);
 
 struct DcqcnParameters {

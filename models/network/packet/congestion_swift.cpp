@@ -19,8 +19,8 @@ double swift_target(double window, std::uint32_t switches, const SwiftParameters
     const double at_max = 1 / std::sqrt(parameters.window_max);
     const double slope = range / (1 / std::sqrt(parameters.window_min) - at_max);
     const double scaling = std::clamp(slope * (1 / std::sqrt(window) - at_max), 0.0, range);
-    return static_cast<double>(parameters.base_target.value) + switches * static_cast<double>(parameters.hop_target.value) +
-           scaling;
+    const double hops = switches * static_cast<double>(parameters.hop_target.value);
+    return static_cast<double>(parameters.base_target.value) + hops + scaling;
 }
 
 double swift_cut(double delay, double target, const SwiftParameters& parameters) {

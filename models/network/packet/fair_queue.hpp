@@ -19,7 +19,7 @@ public:
     Packet pop();  // not empty
 
 private:
-    std::unordered_map<std::uint32_t, Ring<Packet>> waiting_;  // by flow; looked up, never walked
+    std::unordered_map<std::uint32_t, Ring<Packet>> waiting_;  // lookup only: by flow
     Ring<std::uint32_t> turn_;                                 // flows with packets, next one first
 };
 

@@ -9,7 +9,8 @@ namespace rehearse {
 
 void PacketEngine::make_ready(std::uint32_t connection) {
     SendEnd& end = senders_[connection];
-    if (end.is_queued || end.is_paced || !may_send(end) || results_[connection].state == ConnectionState::failed) return;
+    if (end.is_queued || end.is_paced || !may_send(end)) return;
+    if (results_[connection].state == ConnectionState::failed) return;
     end.is_queued = true;
     nodes_[end.node].ready.push(connection);
     serve(graph_->first_port(end.node));
