@@ -54,8 +54,8 @@ TEST(Spraying, UsesAllPathsAlike) {
     EXPECT_EQ(bed.engine.results()[0].retransmissions, 0U);
 }
 
-// Every host sends 100,000 bytes to each other one: 127 x 25 packets of 83.2 ns leave a NIC in 264.2 us at the least. The
-// receiver takes packets in any order, so nothing is sent twice.
+// Every host sends 100,000 bytes to each other one: 127 x 25 packets of 83.2 ns leave a NIC in 264.2 us at the least.
+// The receiver takes packets in any order, so nothing is sent twice.
 TEST(Spraying, AllToAllOf128) {
     PacketSpec spec = on_paths(PathChoice::spray);
     spec.transport.pad_last = Switch::on;
