@@ -10,6 +10,10 @@ namespace rehearse {
 
 namespace {
 
+Bandwidth nic_rate(const FabricGraph& graph) {
+    return graph.cluster().link(graph.port(graph.first_port(0)).link).rate;
+}
+
 std::int64_t packets_of(std::int64_t message, std::int64_t mtu) {
     return std::max<std::int64_t>(1, (message + mtu - 1) / mtu);
 }
@@ -21,7 +25,7 @@ PacketEngine::PacketEngine(const FabricGraph& graph, const NetworkSpec& network,
     : graph_(&graph), network_(&network), spec_(&spec), seed_(seed ^ hash_name("packet")), window_(graph.latency_min()),
       classes_(static_cast<std::uint32_t>(spec.classes)), has_credits_(network.flow_control == FlowControl::cbfc),
       has_retry_(is_on(spec.llr.enabled)), has_ack_events_(spec.llr.replay_buffer > Bytes{0}),
-      has_link_layer_(has_credits_ || has_retry_) {
+      has_link_layer_(has_credits_ || has_retry_), congestion_(spec, nic_rate(graph)) {
     seed_ = splitmix64(seed_);  // near seeds must not share their draws: ports and counters are only XORed in
     control_wire_ = static_cast<std::uint16_t>(control_wire_bytes(network.framing).value);
     loss_threshold_data_ = probability_threshold(spec.loss.data);
@@ -34,6 +38,7 @@ PacketEngine::PacketEngine(const FabricGraph& graph, const NetworkSpec& network,
     wires_.resize(graph.port_count());
     counters_.resize(graph.port_count());
     queues_.resize(std::size_t{graph.port_count()} * classes_);
+    if (spec.buffer.discipline == QueueDiscipline::fair) fair_.resize(queues_.size());
     ingress_.resize(queues_.size());
     pauses_.resize(queues_.size());
     fill_buffers();
@@ -42,7 +47,8 @@ PacketEngine::PacketEngine(const FabricGraph& graph, const NetworkSpec& network,
 void PacketEngine::fill_buffers() {
     const HeaderStack stack = header_stack(network_->framing);
     const std::int64_t overhead = stack.every_packet.value + stack.line.value;
-    const Bytes wire_max{network_->mtu.value + overhead + stack.first_packet.value};
+    const Bytes wire_max{network_->mtu.value + overhead + stack.first_packet.value +
+                         congestion_.telemetry_bytes(hops_max)};
     const Bytes wire_min{std::max<std::int64_t>(control_wire_, overhead + 1)};
     std::int64_t most_ports = 0, set_aside = 0;
     for (std::uint32_t p = 0; p < graph_->port_count(); ++p) {
@@ -113,6 +119,7 @@ std::uint32_t PacketEngine::connect(const ConnectionRequest& request) {
     receive.sibling = request.sibling;
     receive.successor_delay = request.successor_delay.value;
     receive.route = graph_->route(request.back());
+    if (congestion_.is_active()) congestion_.add(path_facts(send));
     senders_.push_back(send);
     receivers_.push_back(std::move(receive));
     requests_.push_back(request);

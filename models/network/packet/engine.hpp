@@ -14,9 +14,11 @@
 #include <utility>
 #include <vector>
 
+#include "models/network/packet/congestion.hpp"
 #include "models/network/packet/counters.hpp"
 #include "models/network/packet/credits.hpp"
 #include "models/network/packet/fabric_graph.hpp"
+#include "models/network/packet/fair_queue.hpp"
 #include "models/network/packet/link_faults.hpp"
 #include "models/network/packet/link_retry.hpp"
 #include "models/network/packet/packet.hpp"
@@ -68,6 +70,7 @@ private:
         std::uint8_t last_class = 0;    // served last, for round robin among data classes
         std::int64_t paused_since = 0;
         std::uint64_t loss_counter = 0;
+        std::uint64_t mark_counter = 0;
     };
     enum class TimerKind : std::uint32_t {
         fault,
@@ -77,6 +80,7 @@ private:
         grant,
         ack_timeout,
         pace,
+        cnp,
         pause_begins,
         pause_ends,
         pause_refresh,
@@ -190,6 +194,7 @@ private:
     void check_credits(std::uint32_t port);
     void receive_credit(std::uint32_t port, const Packet& packet);
     void receive_credit_check(std::uint32_t port, const Packet& packet);
+    void repeat_pause(std::uint32_t port, std::uint32_t klass);
 
     // nic_send.cpp, nic_receive.cpp
     static bool may_send(const SendEnd& end) {
@@ -215,6 +220,14 @@ private:
     void accept(std::uint32_t connection, ReceiveEnd& end);
     void grant_successors(const ReceiveEnd& end);
 
+    // congestion_hooks.cpp; only with congestion control
+    PathFacts path_facts(const SendEnd& end) const;
+    void pace(std::uint32_t connection, Packet& packet);
+    void allow(SendEnd& end, const Allowance& allowance, std::int64_t wire);
+    void hear(const Packet& packet, std::uint32_t newly);
+    void take_telemetry(std::uint32_t port, const Packet& packet);
+    void notice(std::uint32_t connection);
+
     const FabricGraph* graph_;
     const NetworkSpec* network_;
     const PacketSpec* spec_;
@@ -237,6 +250,7 @@ private:
     std::vector<std::int64_t> headroom_;    // per port: bytes per class
     std::vector<std::int64_t> response_;    // per port: from a pause frame to silence, ps
     std::vector<Queue> queues_;             // per port x class
+    std::vector<FairQueue> fair_;           // the same, in place of the rings; empty with FIFO
     std::vector<Ring<Packet>> urgent_;      // per port: link-local frames, before everything else
     std::vector<Ring<Packet>> wires_;       // per port: arriving there
     std::vector<IngressQueue> ingress_;     // per port x class
@@ -256,6 +270,7 @@ private:
     std::vector<std::uint32_t> first_buffer_;
     std::vector<PortCounters> counters_;
 
+    CongestionTable congestion_;
     std::vector<SendEnd> senders_;
     std::vector<ReceiveEnd> receivers_;
     std::vector<ConnectionRequest> requests_;

@@ -8,6 +8,8 @@ namespace rehearse {
 
 void PacketEngine::receive_data(const Packet& packet) {
     ReceiveEnd& end = receivers_[packet.flow];
+    end.marked |= packet.flags & PacketFlag::congestion;
+    if (has(packet, PacketFlag::congestion) && congestion_.sends_notices()) notice(packet.flow);
     if (packet.number == end.expected) {
         accept(packet.flow, end);
         const bool closes = end.expected % end.per_message == 0;
@@ -97,8 +99,11 @@ void PacketEngine::reply(std::uint32_t connection, PacketKind kind, std::uint32_
     packet.stamp = cause.stamp;
     packet.flow = connection;
     packet.number = number;
-    packet.wire = control_wire_;
-    packet.flags = cause.flags & PacketFlag::congestion;
+    packet.wire = static_cast<std::uint16_t>(control_wire_ + congestion_.telemetry_bytes(end.route.switches));
+    if (kind == PacketKind::ack) {
+        packet.flags = end.marked;
+        end.marked = 0;
+    }
     if (has_faults_) refresh_route(requests_[connection].back(), end.route_epoch, end.route);
     packet.route = end.route.ports;
     const std::uint32_t port = graph_->first_port(end.node);

@@ -9,7 +9,8 @@ namespace rehearse {
 
 void PacketEngine::make_ready(std::uint32_t connection) {
     SendEnd& end = senders_[connection];
-    if (end.is_queued || !may_send(end) || results_[connection].state == ConnectionState::failed) return;
+    if (end.is_queued || end.is_paced || !may_send(end)) return;
+    if (results_[connection].state == ConnectionState::failed) return;
     end.is_queued = true;
     nodes_[end.node].ready.push(connection);
     serve(graph_->first_port(end.node));
@@ -35,6 +36,7 @@ bool PacketEngine::next_data(std::uint32_t node, std::uint32_t port, Packet& pac
         end.is_queued = false;
         if (!may_send(end)) continue;
         if (end.pace > now_) {
+            end.is_paced = true;
             add_timer(node, end.pace, TimerKind::pace, connection);
             continue;
         }
@@ -88,6 +90,7 @@ void PacketEngine::build_data(std::uint32_t connection, Packet& packet) {
     packet.route = end.route.ports;
     if (spec_->transport.paths != PathChoice::ecmp) choose_path(connection, packet);
     end.last_sent = now_;
+    if (congestion_.is_active()) pace(connection, packet);
     if (number == end.acked) end.deadline = INT64_MAX;  // its time begins now
     arm_timeout(connection);
 }
@@ -104,7 +107,7 @@ void PacketEngine::choose_path(std::uint32_t connection, Packet& packet) {
         return graph_->route_around(request.source, request.destination, bits, dead);
     };
     if (spec_->transport.paths == PathChoice::flowlet) {
-        if (now_ - end.last_sent < spec_->transport.flowlet_gap.value && end.last_sent != 0) return;
+        if (now_ - end.last_sent < spec_->transport.flowlet_gap.value) return;
         std::uint64_t state = end.path_draw++;
         end.route = live(splitmix64(state));
         packet.route = end.route.ports;
@@ -171,6 +174,7 @@ void PacketEngine::receive_ack(const Packet& packet) {
     SendEnd& end = senders_[packet.flow];
     ConnectionResult& result = results_[packet.flow];
     if (result.state == ConnectionState::done || result.state == ConnectionState::failed) return;
+    const std::uint32_t acked = end.acked;
     if (packet.kind != PacketKind::cnp && packet.number > end.acked) {
         end.acked = packet.number;
         end.next = std::max(end.next, end.acked);
@@ -184,6 +188,7 @@ void PacketEngine::receive_ack(const Packet& packet) {
             return;
         }
     }
+    if (congestion_.is_active()) hear(packet, end.acked - acked);
     if (packet.kind == PacketKind::nack) hear_missing(end, packet);
     make_ready(packet.flow);
 }

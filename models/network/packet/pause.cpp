@@ -23,13 +23,24 @@ void PacketEngine::send_pause(std::uint32_t port, std::uint32_t klass, std::int6
     packet.stamp = on != 0 ? pause_duration(port) : 0;
     packet.wire = pause_wire;
     urgent_[port].push(packet);
-    if (on != 0) ++counters_[port].pauses;
+    if (on != 0) {
+        ++counters_[port].pauses;
+        repeat_pause(port, klass);
+    }
     serve(port);
 }
 
 void PacketEngine::refresh_pause(std::uint32_t port, std::uint32_t klass) {
-    if (!ingress_[port * classes_ + klass].is_paused) return;
-    send_pause(port, klass, 1);
+    IngressQueue& queue = ingress_[port * classes_ + klass];
+    queue.has_refresh = false;
+    if (queue.is_paused) send_pause(port, klass, 1);
+}
+
+// One timer per queue, however often it stops and resumes its peer until then.
+void PacketEngine::repeat_pause(std::uint32_t port, std::uint32_t klass) {
+    IngressQueue& queue = ingress_[port * classes_ + klass];
+    if (queue.has_refresh) return;
+    queue.has_refresh = true;
     add_timer(graph_->port(port).node, now_ + pause_duration(port) / 2, TimerKind::pause_refresh, port, klass);
 }
 

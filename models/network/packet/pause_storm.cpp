@@ -57,8 +57,15 @@ void PacketEngine::look_at_pause(std::uint32_t port, std::uint32_t klass) {
 void PacketEngine::empty_queue(std::uint32_t port, std::uint32_t klass) {
     Queue& queue = queues_[port * classes_ + klass];
     const std::uint32_t node = graph_->port(port).node;
-    for (; !queue.ring.empty(); queue.ring.pop()) {
-        const Packet packet = queue.ring.front();
+    const std::uint32_t index = port * classes_ + klass;
+    while (queue.bytes > 0) {
+        Packet packet;
+        if (fair_.empty()) {
+            packet = queue.ring.front();
+            queue.ring.pop();
+        } else {
+            packet = fair_[index].pop();
+        }
         queue.bytes -= packet.wire;
         ++counters_[port].discards;
         release(packet, node);

@@ -44,8 +44,6 @@ struct ConnectionResult {
     std::uint32_t timeouts = 0;
 };
 
-struct CongestionRate;  // congestion.hpp
-
 struct SendEnd {
     // Packets are numbered through all messages of the connection.
     std::uint32_t packets = 0;   // of all messages
@@ -59,12 +57,13 @@ struct SendEnd {
     std::uint16_t full_payload = 0;
     bool is_queued = false;      // stands in the NIC's ready ring
     bool has_timer = false;
+    bool is_paced = false;       // a `pace` timer is pending
     std::uint8_t traffic_class = 1;
     std::uint8_t tries = 0;
     std::uint32_t node = 0;
     std::int64_t deadline = INT64_MAX;  // of the oldest packet's ACK
     std::int64_t pace = 0;              // not before
-    std::int64_t last_sent = 0;
+    std::int64_t last_sent = INT64_MIN / 2;
     std::uint64_t path_draw = 0;        // flowlets and spraying
     std::uint64_t resend = 0;           // selective repeat: bit i = packet resend_base + i must go again
     std::uint32_t resend_base = 0;
@@ -78,6 +77,7 @@ struct ReceiveEnd {
     std::uint32_t per_message = 1;
     std::uint32_t packets = 0;
     bool has_complained = false;  // a NACK for `expected` is under way
+    std::uint8_t marked = 0;      // PacketFlag::congestion: a packet since the last ACK was marked
     std::uint8_t traffic_class = 1;
     std::uint32_t node = 0;
     std::array<std::uint32_t, 2> successors{no_connection, no_connection};

@@ -20,6 +20,7 @@ struct IngressQueue {
     std::int32_t bytes = 0;     // reserve and shared part
     std::int32_t headroom = 0;  // headroom part
     bool is_paused = false;     // XOFF is in force
+    bool has_refresh = false;   // a timer will repeat it
 };
 
 class SharedBuffer {

@@ -99,6 +99,8 @@ struct PacketSpec {
     DetectionSpec detection;
     CongestionControl congestion = CongestionControl::none;
     DcqcnSet dcqcn = DcqcnSet::paper;
+    SimDuration cnp_delay = microseconds(1);  // from a marked packet's arrival to the NIC's CNP [A]
+    SimDuration cnp_gap{0};         // between the CNPs of a queue pair; 0 = as the DCQCN set says
     std::int64_t classes = 2;       // traffic classes or virtual channels, 2 .. 32; class 0 carries control, 1 data
 };
 

@@ -7,6 +7,12 @@
 
 namespace rehearse {
 
+namespace {
+
+constexpr std::uint64_t mark_stream = 0xEC17'0000'0000'0000;  // apart from the draws of losses
+
+}  // namespace
+
 void PacketEngine::forward(std::uint32_t in_port, Packet& packet) {
     const std::uint32_t node = graph_->port(in_port).node;
     const std::uint32_t out = graph_->first_port(node) + packet.route[packet.hop++];
@@ -19,7 +25,6 @@ void PacketEngine::forward(std::uint32_t in_port, Packet& packet) {
             return;
         case SharedBuffer::Verdict::admitted_pause:
             send_pause(in_port, klass, 1);
-            add_timer(node, now_ + pause_duration(in_port) / 2, TimerKind::pause_refresh, in_port, klass);
             break;
         case SharedBuffer::Verdict::admitted:
             break;
@@ -30,8 +35,9 @@ void PacketEngine::forward(std::uint32_t in_port, Packet& packet) {
 
 void PacketEngine::enqueue(std::uint32_t port, const Packet& packet) {
     if ((egress_[port].discarding >> packet.traffic_class & 1) != 0) return discard(port, packet);
-    Queue& queue = queues_[port * classes_ + packet.traffic_class];
-    Packet& kept = queue.ring.push(packet);
+    const std::uint32_t index = port * classes_ + packet.traffic_class;
+    Queue& queue = queues_[index];
+    Packet& kept = fair_.empty() ? queue.ring.push(packet) : fair_[index].push(packet);
     queue.bytes += packet.wire;
     egress_[port].waiting |= 1u << packet.traffic_class;
     if (queue.bytes > counters_[port].queue_peak) counters_[port].queue_peak = queue.bytes;
@@ -44,8 +50,7 @@ void PacketEngine::mark(std::uint32_t port, std::int64_t queue_bytes, Packet& pa
     if (queue_bytes < ecn.mark_max.value) {
         const double ramp = static_cast<double>(queue_bytes - ecn.mark_min.value) /
                             static_cast<double>(ecn.mark_max.value - ecn.mark_min.value);
-        std::uint64_t state = seed_ ^ (std::uint64_t{port} << 40) ^ counters_[port].data ^
-                              (std::uint64_t{packet.flow} << 20) ^ packet.number;
+        std::uint64_t state = seed_ ^ mark_stream ^ (std::uint64_t{port} << 40) ^ egress_[port].mark_counter++;
         const double draw = static_cast<double>(splitmix64(state) >> 11) * 0x1p-53;
         if (draw >= ramp * ecn.mark_probability.value) return;
     }
@@ -88,11 +93,16 @@ bool PacketEngine::next_packet(std::uint32_t port, Packet& packet) {
         egress.last_class = static_cast<std::uint8_t>(klass);
     }
     Queue& queue = queues_[port * classes_ + klass];
-    if (has_credits_ && !spend_credits(port, klass, queue.ring.front().wire)) return next_packet(port, packet);
-    packet = queue.ring.front();
-    queue.ring.pop();
+    const Packet& first = fair_.empty() ? queue.ring.front() : fair_[port * classes_ + klass].front();
+    if (has_credits_ && !spend_credits(port, klass, first.wire)) return next_packet(port, packet);
+    if (fair_.empty()) {
+        packet = queue.ring.front();
+        queue.ring.pop();
+    } else {
+        packet = fair_[port * classes_ + klass].pop();
+    }
     queue.bytes -= packet.wire;
-    if (queue.ring.empty()) egress.waiting &= ~(1u << klass);
+    if (queue.bytes == 0) egress.waiting &= ~(1u << klass);
     if (graph_->is_switch(node)) release(packet, node);
     return true;
 }
@@ -113,6 +123,7 @@ void PacketEngine::transmit(std::uint32_t port, Packet& packet) {
     const std::uint64_t byte_time = has_link_layer_ ? enter_link(port, packet) : out.byte_time;
     egress.free_at = now_ + static_cast<std::int64_t>((packet.wire * byte_time + 0xFFFF) >> 16);
     packet.time = egress.free_at + out.latency;
+    if (congestion_.has_telemetry() && packet.kind == PacketKind::data && packet.hop > 0) take_telemetry(port, packet);
     counters.bytes += packet.wire;
     ++(packet.kind == PacketKind::data ? counters.data : counters.control);
     const std::uint64_t threshold = packet.kind == PacketKind::data ? loss_threshold_data_ : loss_threshold_control_;

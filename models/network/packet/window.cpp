@@ -100,11 +100,17 @@ void PacketEngine::fire(std::uint32_t node, const Timer& timer) {
             serve(timer.id);
             return;
         case TimerKind::start:
-        case TimerKind::pace:
             make_ready(timer.id);
             return;
         case TimerKind::grant:
             grant(timer.id);
+            return;
+        case TimerKind::pace:
+            senders_[timer.id].is_paced = false;
+            make_ready(timer.id);
+            return;
+        case TimerKind::cnp:
+            reply(timer.id, PacketKind::cnp, receivers_[timer.id].expected, Packet{});
             return;
         case TimerKind::ack_timeout:
             acknowledge_timeout(timer.id);
