@@ -65,6 +65,7 @@ Calibration a100_calibration(const std::vector<MeasuredStep>& steps) {
         {"host.micro_batch", 2.2e-3, 0.0, 8e-3, "host time outside the layers per micro-batch, s"},
         {"host.exchange", 20e-6, 0.0, 2e-3, "synchronisation after a blocking exchange, s"},
         {"nvlink.slowdown", 1.4, 0.8, 3.0, "of a collective between kernels of a real step"},
+        // At least 0.6, assumed: few rows tell it, and no tuned network moves large messages slower.
         {"network.efficiency", 0.9, 0.6, 0.95, "share of the framed network rate, messages and tensor rings"},
         {"network.group_efficiency", 0.4, 0.1, 0.95, "the same for gradient collectives over the data group"},
         {"variation.host_tail_slowdown", 0.1, 0.0, 0.5, "slow-down of the slowest host of the tail"},

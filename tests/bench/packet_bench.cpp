@@ -42,12 +42,11 @@ Run permute(std::uint32_t k) {
     }
     engine.run(SimTime{INT64_MAX - 1});
     Run run;
-    for (const PortCounters& port : engine.counters()) {
-        run.data_hops += port.data;
-        run.control_hops += port.control;
-        run.pauses += port.pauses;
-        run.drops += port.drops;
-    }
+    const PortCounters total = total_of(engine.counters());
+    run.data_hops = total.data;
+    run.control_hops = total.control;
+    run.pauses = total.pauses;
+    run.drops = total.drops;
     for (const ConnectionResult& result : engine.results()) {
         const double us = (result.finished - result.start).seconds() * 1e6;
         run.end_us = std::max(run.end_us, us);

@@ -44,24 +44,7 @@ struct PacketBed {
         }
         return true;
     }
-    PortCounters total() const {
-        PortCounters sum;
-        for (const PortCounters& port : engine.counters()) {
-            sum.data += port.data;
-            sum.control += port.control;
-            sum.bytes += port.bytes;
-            sum.marks += port.marks;
-            sum.drops += port.drops;
-            sum.losses += port.losses;
-            sum.replays += port.replays;
-            sum.discards += port.discards;
-            sum.watchdogs += port.watchdogs;
-            sum.given_up += port.given_up;
-            sum.pauses += port.pauses;
-            sum.paused += port.paused;
-        }
-        return sum;
-    }
+    PortCounters total() const { return total_of(engine.counters()); }
 
     Cluster cluster;
     Router router;

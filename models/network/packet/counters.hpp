@@ -21,14 +21,18 @@ struct PortCounters {
     std::int64_t queue_peak = 0;          // bytes
 };
 
+// Sums, and the highest of the queue peaks.
 inline void add_to(PortCounters& sum, const PortCounters& port) {
     sum.data += port.data;
     sum.control += port.control;
     sum.bytes += port.bytes;
     sum.marks += port.marks;
     sum.drops += port.drops;
+    sum.discards += port.discards;
+    sum.watchdogs += port.watchdogs;
     sum.losses += port.losses;
     sum.replays += port.replays;
+    sum.given_up += port.given_up;
     sum.paused += port.paused;
     sum.pauses += port.pauses;
     if (port.queue_peak > sum.queue_peak) sum.queue_peak = port.queue_peak;
