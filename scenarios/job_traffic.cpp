@@ -7,47 +7,77 @@ namespace rehearse {
 
 namespace {
 
-// Bytes that a rank sends per family in a step, mean over the stages.
-std::array<double, group_family_count> family_bytes(const Workload& workload) {
-    std::array<double, group_family_count> bytes{};
-    const auto add = [&](GroupFamily family, Bytes sent) {
-        bytes[static_cast<std::size_t>(family)] +=
-            static_cast<double>(sent.value) / static_cast<double>(workload.programs.size());
-    };
-    for (std::uint32_t stage = 0; stage < workload.programs.size(); ++stage) {
-        const StageVolume volume = stage_volume(workload, stage);
-        for (std::size_t i = 0; i < group_family_count; ++i)
-            add(static_cast<GroupFamily>(i), volume.group[i].sent_per_member);
-        add(GroupFamily::local, volume.tensor.sent_per_member + volume.context.sent_per_member);
-        add(GroupFamily::pipeline, volume.messages);
+class TrafficBuilder {
+public:
+    explicit TrafficBuilder(const Workload& workload) : layout_(workload.layout) {
+        for (std::uint32_t stage = 0; stage < workload.programs.size(); ++stage)
+            volumes_.push_back(stage_volume(workload, stage));
     }
-    return bytes;
-}
 
-std::string_view family_name(GroupFamily family) {
-    constexpr std::string_view names[group_family_count] = {"local", "data", "pipeline", "model", "embedding"};
-    return names[static_cast<std::size_t>(family)];
-}
+    void add_along(Dimension dimension, GroupPattern pattern, std::string_view name,
+                   CollectiveVolume StageVolume::*volume) {
+        double bytes = 0;
+        for (const StageVolume& stage : volumes_) bytes += static_cast<double>((stage.*volume).sent_per_member.value);
+        std::vector<std::vector<RankId>> groups;
+        for (RankId first{0}; first.value < layout_.rank_count(); ++first.value) {
+            Coordinate at = layout_.coordinate(first);
+            if (at[dimension] != 0) continue;
+            groups.emplace_back();
+            for (; at[dimension] < layout_.size(dimension); ++at[dimension]) groups.back().push_back(layout_.rank(at));
+        }
+        add(name, pattern, std::move(groups), bytes / static_cast<double>(volumes_.size()));
+    }
+
+    void add_rings(GroupFamily family, std::string_view name) {
+        double bytes = 0, stages = 0;
+        for (const StageVolume& stage : volumes_) {
+            const Bytes sent = stage.group[static_cast<std::size_t>(family)].sent_per_member;
+            bytes += static_cast<double>(sent.value);
+            stages += sent > Bytes{0} ? 1 : 0;
+        }
+        std::vector<std::vector<RankId>> groups;
+        for (std::uint32_t group = 0; group < layout_.group_count(family); ++group)
+            groups.push_back(layout_.members(family, group));
+        if (stages > 0) add(name, GroupPattern::ring, std::move(groups), bytes / stages);
+    }
+
+    void add_pipeline(std::int64_t chunks) {
+        if (volumes_.size() < 2) return;
+        double bytes = 0;  // 2 (v p - 1) hops of every micro-batch
+        for (const StageVolume& stage : volumes_) bytes += static_cast<double>(stage.messages.value);
+        const double hop = bytes / static_cast<double>(2 * (chunks * static_cast<std::int64_t>(volumes_.size()) - 1));
+        std::vector<std::vector<RankId>> chains, ends;
+        for (std::uint32_t group = 0; group < layout_.group_count(GroupFamily::pipeline); ++group) {
+            chains.push_back(layout_.members(GroupFamily::pipeline, group));
+            ends.push_back({chains.back().back(), chains.back().front()});
+        }
+        add("pipeline", GroupPattern::chain, std::move(chains), hop * static_cast<double>(chunks));
+        add("pipeline_return", GroupPattern::chain, std::move(ends), hop * static_cast<double>(chunks - 1));
+    }
+
+    JobTraffic take() { return std::move(traffic_); }
+
+private:
+    void add(std::string_view name, GroupPattern pattern, std::vector<std::vector<RankId>> groups, double bytes) {
+        if (bytes > 0 && groups.front().size() > 1)
+            traffic_.families.push_back({std::string(name), pattern, std::move(groups), bytes});
+    }
+
+    const RankLayout& layout_;
+    std::vector<StageVolume> volumes_;
+    JobTraffic traffic_;
+};
 
 }  // namespace
 
 JobTraffic job_traffic(const Workload& workload) {
-    const auto bytes = family_bytes(workload);
-    JobTraffic traffic;
-    for (std::size_t i = 0; i < group_family_count; ++i) {
-        const auto family = static_cast<GroupFamily>(i);
-        const std::uint32_t size = workload.layout.group_size(family);
-        if (size < 2 || bytes[i] <= 0) continue;
-        const bool chain = family == GroupFamily::pipeline;
-        JobTraffic::Family out;
-        out.name = family_name(family);
-        out.pattern = chain ? GroupPattern::chain : GroupPattern::ring;
-        out.bytes_per_member = chain ? bytes[i] / 2 : bytes[i];  // a stage sends half of it to each neighbour
-        for (std::uint32_t group = 0; group < workload.layout.group_count(family); ++group)
-            out.groups.push_back(workload.layout.members(family, group));
-        traffic.families.push_back(std::move(out));
-    }
-    return traffic;
+    TrafficBuilder builder(workload);
+    builder.add_along(Dimension::tensor, GroupPattern::ring, "tensor", &StageVolume::tensor);
+    builder.add_along(Dimension::context, GroupPattern::cycle, "context", &StageVolume::context);
+    builder.add_rings(GroupFamily::data, "data");
+    builder.add_rings(GroupFamily::embedding, "embedding");
+    builder.add_pipeline(workload.training.parallel.virtual_stages);
+    return builder.take();
 }
 
 Placement place_job(const ValidScenario& scenario, const Workload& workload, const Cluster& cluster,

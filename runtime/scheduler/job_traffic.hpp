@@ -16,9 +16,10 @@
 namespace rehearse {
 
 enum class GroupPattern : std::uint8_t {
-    ring,        // members in order of GPU, as communicators lay rings (runtime/rings.hpp): each sends bytes_per_member
-                 // to its successor, the last one to the first
-    chain,       // each member sends bytes_per_member to its successor and as much to its predecessor (pipelines)
+    ring,   // the rings that a communicator lays (runtime/rings.hpp): k of them share bytes_per_member, and each of
+            // their hops carries the k-th part
+    cycle,  // in the order of the group: each sends bytes_per_member to its successor, the last one to the first
+    chain,  // each member sends bytes_per_member to its successor and as much to its predecessor (pipelines)
     all_to_all,  // each member sends bytes_per_member in all, evenly to the others
 };
 

@@ -4,6 +4,7 @@
 #include <numeric>
 #include <tuple>
 
+#include "runtime/rings.hpp"
 #include "sim/base/checks.hpp"
 
 namespace rehearse {
@@ -38,7 +39,7 @@ TierBytes bytes_per_tier(const JobTraffic& traffic, const Placement& placement, 
     return TierCounter(cluster).count(traffic, placement.gpus());
 }
 
-TierCounter::TierCounter(const Cluster& cluster) {
+TierCounter::TierCounter(const Cluster& cluster) : cluster_(cluster) {
     const FabricShape& shape = cluster.shape();
     locations_.reserve(cluster.gpu_count());
     for (GpuId gpu{0}; gpu.value < cluster.gpu_count(); ++gpu.value) {
@@ -57,35 +58,46 @@ LinkTier TierCounter::tier(const Location& a, const Location& b) const {
 
 TierBytes TierCounter::count(const JobTraffic& traffic, const std::vector<GpuId>& gpu_of) const {
     TierBytes sum;
-    std::vector<GpuId> gpus;
-    std::vector<Location> members;
     for (const JobTraffic::Family& family : traffic.families)
         for (const std::vector<RankId>& group : family.groups) {
-            gpus.clear();
+            std::vector<GpuId> gpus;
             for (RankId rank : group) {
                 REHEARSE_CHECK(rank.value < gpu_of.size(),
                                "a group of family " + family.name + " has an unplaced rank");
                 gpus.push_back(gpu_of[rank.value]);
             }
-            if (family.pattern == GroupPattern::ring) std::sort(gpus.begin(), gpus.end());
-            members.clear();
-            for (GpuId gpu : gpus) members.push_back(locations_[gpu.value]);
-            if (members.size() < 2) continue;
-            if (family.pattern == GroupPattern::all_to_all) count_pairs(members, family.bytes_per_member, sum);
-            else count_neighbours(members, family.pattern, family.bytes_per_member, sum);
+            if (gpus.size() > 1) count_group(std::move(gpus), family.pattern, family.bytes_per_member, sum);
         }
     return sum;
 }
 
-void TierCounter::count_neighbours(const std::vector<Location>& members, GroupPattern pattern, double bytes,
-                                   TierBytes& sum) const {
-    const double ways = pattern == GroupPattern::chain ? 2.0 : 1.0;
-    for (std::size_t i = 1; i < members.size(); ++i) at(sum, tier(members[i - 1], members[i])) += ways * bytes;
-    if (pattern == GroupPattern::ring) at(sum, tier(members.back(), members.front())) += bytes;
+void TierCounter::count_group(std::vector<GpuId> gpus, GroupPattern pattern, double bytes, TierBytes& sum) const {
+    switch (pattern) {
+        case GroupPattern::ring: {
+            const std::vector<std::vector<GpuId>> rings = build_rings(std::move(gpus), cluster_);
+            for (const auto& ring : rings) count_cycle(ring, bytes / static_cast<double>(rings.size()), sum);
+            break;
+        }
+        case GroupPattern::cycle: count_cycle(gpus, bytes, sum); break;
+        case GroupPattern::chain: count_hops(gpus, 2 * bytes, sum); break;
+        case GroupPattern::all_to_all: count_pairs(gpus, bytes, sum); break;
+    }
+}
+
+void TierCounter::count_hops(const std::vector<GpuId>& gpus, double bytes, TierBytes& sum) const {
+    for (std::size_t i = 1; i < gpus.size(); ++i)
+        at(sum, tier(locations_[gpus[i - 1].value], locations_[gpus[i].value])) += bytes;
+}
+
+void TierCounter::count_cycle(const std::vector<GpuId>& gpus, double bytes, TierBytes& sum) const {
+    count_hops(gpus, bytes, sum);
+    at(sum, tier(locations_[gpus.back().value], locations_[gpus.front().value])) += bytes;
 }
 
 // By inclusion: pairs of one node; of one ToR less those of one ToR and node; of one pod less all of those; the rest.
-void TierCounter::count_pairs(std::vector<Location>& members, double bytes, TierBytes& sum) const {
+void TierCounter::count_pairs(const std::vector<GpuId>& gpus, double bytes, TierBytes& sum) const {
+    std::vector<Location> members;
+    for (GpuId gpu : gpus) members.push_back(locations_[gpu.value]);
     const double n = static_cast<double>(members.size());
     const double node = equal_pairs(members, [](const Location& l) { return l.node; });
     const double tor = equal_pairs(members, [](const Location& l) { return l.tor; });

@@ -21,10 +21,12 @@ private:
     };
 
     LinkTier tier(const Location& a, const Location& b) const;
-    void count_neighbours(const std::vector<Location>& members, GroupPattern pattern, double bytes,
-                          TierBytes& sum) const;
-    void count_pairs(std::vector<Location>& members, double bytes, TierBytes& sum) const;
+    void count_group(std::vector<GpuId> gpus, GroupPattern pattern, double bytes, TierBytes& sum) const;
+    void count_hops(const std::vector<GpuId>& gpus, double bytes, TierBytes& sum) const;
+    void count_cycle(const std::vector<GpuId>& gpus, double bytes, TierBytes& sum) const;
+    void count_pairs(const std::vector<GpuId>& gpus, double bytes, TierBytes& sum) const;
 
+    const Cluster& cluster_;
     std::vector<Location> locations_;  // by GpuId
 };
 

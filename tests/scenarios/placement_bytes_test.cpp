@@ -90,5 +90,44 @@ TEST_F(PlacementBytes, PackedAndTopologyAwareKeepBytesOffTheCore) {
     for (const Tiers& tiers : {spread, random, topology_aware}) EXPECT_EQ(tiers.at("host"), packed.at("host"));
 }
 
+// "... cross:  nvlink 4.354e+12  host 1.114e+11  ..."
+std::map<std::string, double> placed_bytes(const std::string& out) {
+    const std::string title = "highest tier they cross:";
+    std::istringstream words(out.substr(out.find(title) + title.size()));
+    std::map<std::string, double> bytes;
+    std::string tier;
+    for (double value = 0; words >> tier >> value;) bytes[tier] = value;
+    return bytes;
+}
+
+// Hosts with several members of a group: rings of many channels, context exchange, interleaved pipelines. NVLink and
+// PCIe carry no headers, and a byte crosses two links of each tier that it climbs to; four digits are printed.
+TEST_F(PlacementBytes, PlaceCountsTheBytesThatTheRunSends) {
+    const std::vector<std::vector<std::string>> variants = {
+        {"job.placement=packed", "training.parallel.data=32"},
+        {"job.placement=random", "training.parallel.data=32", "job.rank_order=[tensor, pipeline, data]"},
+        {"job.placement=spread", "training.parallel.data=32", "training.parallel.virtual=4",
+         "training.batch_global=128"},
+        {"job.placement=topology_aware", "training.parallel.data=16", "training.parallel.context=2"}};
+    for (const std::vector<std::string>& variant : variants) {
+        std::vector<std::string> words{"place", "job.yaml", "--set", "training.parallel.tensor=2"};
+        for (const std::string& key : variant) words.insert(words.end(), {"--set", key});
+        const ProgramResult place = run_rehearse(words, folder_.path());
+        ASSERT_EQ(place.exit_code, 0) << place.err;
+        words.front() = "run";
+        words.insert(words.end(), {"--out", "run"});
+        ASSERT_EQ(run_rehearse(words, folder_.path()).exit_code, 0);
+        const auto sent = nlohmann::json::parse(slurp(folder_.path() / "run" / "metrics.json"))["network"];
+        std::map<std::string, double> placed = placed_bytes(place.out);
+        const double fabric = placed["host"] + placed["aggregation"] + placed["core"];
+        const auto carried = [&](const std::string& tier) { return sent["bytes_per_tier"][tier].get<double>(); };
+        EXPECT_NEAR(carried("nvlink"), 2 * placed["nvlink"], 1e-3 * carried("nvlink")) << variant[0];
+        EXPECT_NEAR(carried("pcie"), 2 * fabric, 1e-3 * carried("pcie")) << variant[0];
+        EXPECT_NEAR(carried("core") / carried("host"), placed["core"] / fabric, 1e-3) << variant[0];
+        EXPECT_NEAR(carried("aggregation") / carried("host"), 1 - placed["host"] / fabric, 1e-3) << variant[0];
+        std::filesystem::remove_all(folder_.path() / "run");
+    }
+}
+
 }  // namespace
 }  // namespace rehearse
