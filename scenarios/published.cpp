@@ -33,6 +33,18 @@ PublishedRow read_row(Reader row) {
     return published;
 }
 
+PublishedRatio read_ratio(Reader entry) {
+    PublishedRatio published;
+    for (const char* key : {"slower", "faster", "ratio", "band", "source"}) entry.require(key);
+    entry.read("slower", published.slower);
+    entry.read("faster", published.faster);
+    entry.read("ratio", published.ratio);
+    entry.read("band", published.band);
+    entry.read("source", published.source);
+    entry.finish();
+    return published;
+}
+
 }  // namespace
 
 PublishedTable read_published(const std::string& path) {
@@ -43,9 +55,28 @@ PublishedTable read_published(const std::string& path) {
     root.read("suite", table.suite);
     root.read("title", table.title);
     for (Reader& row : root.children("rows")) table.rows.push_back(read_row(row));
+    for (Reader& ratio : root.children("ratios")) table.ratios.push_back(read_ratio(ratio));
     root.finish();
     faults.throw_if_any();
     return table;
+}
+
+std::map<std::string, double> read_error_bands(const std::string& path) {
+    const ConfigNode tree = load_config(path);
+    FaultList faults;
+    Reader root(tree, "", faults);
+    std::map<std::string, double> bands;
+    for (Reader& entry : root.children("bands")) {
+        std::string file;
+        Ratio mape;
+        entry.read("file", file);
+        entry.read("mape", mape);
+        entry.finish();
+        bands[file] = mape.value;
+    }
+    root.finish();
+    faults.throw_if_any();
+    return bands;
 }
 
 PublishedTable held_rows(PublishedTable table) {

@@ -5,8 +5,11 @@
 //     rows:
 //       - {scenario: megascale_175b_256, step: 32.0 s, mfu: 65.3 %, use: fit, band: 3 %, source: "NSDI'24, table 2"}
 //       - {scenario: megascale_175b_512}        # no figure is held: the prediction is printed alone
+//     ratios:                                   # step of `slower` over step of `faster`, both rows of this table
+//       - {slower: megatron_175b_12288, faster: megascale_175b_12288, ratio: 1.35, band: 0.04, source: "..."}
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -27,12 +30,22 @@ struct PublishedRow {
     std::string source;
 };
 
+struct PublishedRatio {
+    std::string slower, faster;  // scenarios
+    double ratio = 0, band = 0;  // allowed error, absolute
+    std::string source;
+};
+
 struct PublishedTable {
     std::string suite, title;
     std::vector<PublishedRow> rows;
+    std::vector<PublishedRatio> ratios;
 };
 
 PublishedTable read_published(const std::string& path);
+
+// File name of measured steps -> allowed mean absolute relative error (`bands: [{file: a.csv, mape: 5 %}]`).
+std::map<std::string, double> read_error_bands(const std::string& path);
 
 // The same without the rows that no figure is held for.
 PublishedTable held_rows(PublishedTable table);

@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "runtime/parallel_for.hpp"
 #include "scenarios/accuracy.hpp"
@@ -15,6 +16,7 @@
 #include "scenarios/installation.hpp"
 #include "scenarios/marked_block.hpp"
 #include "scenarios/predict.hpp"
+#include "scenarios/published.hpp"
 #include "sim/trace/table.hpp"
 
 namespace rehearse {
@@ -43,12 +45,15 @@ std::string summary_line(const std::string& what, const std::vector<StepPredicti
                        100 * s.mape, 100 * s.median, 100 * s.p95);
 }
 
-void add_accuracy(Table& table, const std::string& file, const std::vector<StepPrediction>& predictions,
-                  const std::string& use) {
+// Whether the error is beyond the band of the file.
+bool add_accuracy(Table& table, const std::string& file, const std::vector<StepPrediction>& predictions,
+                  const std::string& use, std::optional<double> band) {
     const ErrorSummary s = summarise(predictions);
     const auto percent = [](double fraction) { return fmt::format("{:.1f} %", 100 * fraction); };
     table.add({std::filesystem::path(file).filename().string(), fmt::format("{}", predictions.size()), percent(s.mape),
-               percent(s.median), percent(s.p95), use});
+               percent(s.median), percent(s.p95), use,
+               band ? fmt::format("{:.0f} %{}", 100 * *band, s.mape > *band ? " EXCEEDED" : "") : "-"});
+    return band && s.mape > *band;
 }
 
 std::string worst_rows(std::vector<StepPrediction> predictions, std::int64_t count) {
@@ -158,8 +163,10 @@ nlohmann::ordered_json validate_a100_command(const A100Request& request) {
     const std::vector<std::string> defaults = default_a100_data().step_files;
     const std::vector<StepFile> files = read_files(request.data.empty() ? defaults : std::vector{request.data});
     const std::vector<StepFile> fitted_on = request.folds < 2 ? std::vector<StepFile>{} : read_files(defaults);
+    const std::map<std::string, double> bands =
+        read_error_bands(data_path("tests/validation/a100-steps.yaml").string());
     nlohmann::ordered_json json = nlohmann::ordered_json::array();
-    Table accuracy({"measured steps", "rows", "MAPE", "median", "95th percentile", "use"});
+    Table accuracy({"measured steps", "rows", "MAPE", "median", "95th percentile", "use", "MAPE band"});
     fmt::print("measured A100 training steps against {}\n", profile.name);
     for (const StepFile& file : files) {
         const std::vector<StepPrediction> predictions = predict_steps(file.steps, profile);
@@ -167,11 +174,15 @@ nlohmann::ordered_json validate_a100_command(const A100Request& request) {
         fmt::print("{}", summary_line("shipped profile", predictions));
         json.push_back(json_of(file.path, predictions));
         const bool fitted = std::find(defaults.begin(), defaults.end(), file.path) != defaults.end();
-        add_accuracy(accuracy, file.path, predictions, fitted ? "fitted" : "predicted");
+        const auto named = bands.find(std::filesystem::path(file.path).filename().string());
+        const std::optional<double> band = named == bands.end() ? std::nullopt : std::optional(named->second);
+        bool exceeds = add_accuracy(accuracy, file.path, predictions, fitted ? "fitted" : "predicted", band);
+        json.back()["exceeds_band"] = exceeds;
         if (request.folds < 2) continue;
         const std::vector<StepPrediction> held = held_out(file, fitted_on, profile, request.folds);
         fmt::print("{}", summary_line(fmt::format("fitted without the row's fold ({} folds)", request.folds), held));
-        add_accuracy(accuracy, file.path, held, fmt::format("predicted, {} folds", request.folds));
+        exceeds |= add_accuracy(accuracy, file.path, held, fmt::format("predicted, {} folds", request.folds), band);
+        json.back()["exceeds_band"] = exceeds;
         json.back()["cross_validated"] = {{"folds", request.folds}, {"mape", summarise(held).mape},
                                           {"median", summarise(held).median}, {"p95", summarise(held).p95}};
     }

@@ -56,7 +56,7 @@ void predict_left_out(ValidationSuite& suite) {
 ValidationSuite megascale_suite(const ValidateRequest& request) {
     PublishedTable table = read_published(data_path("tests/validation/megascale.yaml").string());
     if (request.rows == "held") table = held_rows(std::move(table));
-    ValidationSuite suite{table.suite, table.title, {}};
+    ValidationSuite suite{table.suite, table.title, {}, table.ratios};
     suite.rows.resize(table.rows.size());
     parallel_for(table.rows.size(), 0, [&](std::size_t i) { suite.rows[i] = predict_row(table.rows[i]); });
     if (request.leave_one_out == "on") predict_left_out(suite);

@@ -43,19 +43,14 @@ std::string mean_error_line(const ValidationSuite& suite, PublishedUse use) {
                        100 * worst);
 }
 
-// Two systems of one size, the second the faster one: how much faster it is, published and predicted.
 std::string ratio_lines(const ValidationSuite& suite) {
     std::string text;
-    for (std::size_t i = 1; i < suite.rows.size(); ++i) {
-        const ValidationRow& a = suite.rows[i - 1];
-        const ValidationRow& b = suite.rows[i];
-        if (a.gpus != b.gpus || !a.published.scenario.starts_with("megatron_") ||
-            !b.published.scenario.starts_with("megascale_"))
-            continue;
-        const bool held = a.published.step_s && b.published.step_s;
-        text += fmt::format("{} / {}: predicted {:.3f}, published {}\n", a.published.scenario, b.published.scenario,
-                            a.step_s / b.step_s,
-                            held ? fmt::format("{:.3f}", *a.published.step_s / *b.published.step_s) : "not held");
+    for (const PublishedRatio& ratio : suite.ratios) {
+        const std::optional<double> predicted = suite.predicted(ratio);
+        if (!predicted) continue;
+        text += fmt::format("step of {} / step of {}: predicted {:.3f}, published {} +- {}{}\n", ratio.slower,
+                            ratio.faster, *predicted, ratio.ratio, ratio.band,
+                            suite.exceeds(ratio) ? " EXCEEDED" : "");
     }
     return text;
 }
@@ -124,6 +119,27 @@ bool ValidationRow::exceeds_band() const {
     const bool step = published.band && error() && std::abs(*error()) > *published.band;
     const bool share = published.mfu_band && published.mfu && std::abs(mfu - *published.mfu) > *published.mfu_band;
     return step || share;
+}
+
+const ValidationRow* ValidationSuite::row(const std::string& scenario) const {
+    const auto at = std::find_if(rows.begin(), rows.end(),
+                                 [&](const ValidationRow& row) { return row.published.scenario == scenario; });
+    return at == rows.end() ? nullptr : &*at;
+}
+
+std::optional<double> ValidationSuite::predicted(const PublishedRatio& ratio) const {
+    const ValidationRow *slower = row(ratio.slower), *faster = row(ratio.faster);
+    return slower && faster ? std::optional(slower->step_s / faster->step_s) : std::nullopt;
+}
+
+bool ValidationSuite::exceeds(const PublishedRatio& ratio) const {
+    const std::optional<double> value = predicted(ratio);
+    return value && std::abs(*value - ratio.ratio) > ratio.band;
+}
+
+bool ValidationSuite::exceeds_band() const {
+    return std::any_of(rows.begin(), rows.end(), [](const ValidationRow& row) { return row.exceeds_band(); }) ||
+           std::any_of(ratios.begin(), ratios.end(), [&](const PublishedRatio& ratio) { return exceeds(ratio); });
 }
 
 std::string suite_text(const ValidationSuite& suite) {

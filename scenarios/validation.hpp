@@ -33,6 +33,12 @@ struct ValidationSuite {
     std::string name;
     std::string title;
     std::vector<ValidationRow> rows;
+    std::vector<PublishedRatio> ratios = {};
+
+    const ValidationRow* row(const std::string& scenario) const;  // nullptr: no such row
+    std::optional<double> predicted(const PublishedRatio& ratio) const;  // nothing without both rows
+    bool exceeds(const PublishedRatio& ratio) const;
+    bool exceeds_band() const;  // of any row or ratio
 };
 
 struct ValidateRequest {

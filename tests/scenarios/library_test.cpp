@@ -63,13 +63,15 @@ TEST(Library, NamesAreUnique) {
     }
 }
 
-// MegaScale against its baseline: name and techniques (ZeRO stage 2 is one of them: it belongs to the data overlap).
+// MegaScale against its baseline: name and techniques (ZeRO stage 2 is one of them: it belongs to the data overlap). The
+// baseline's 530B computes its attention scores again; the efficient operators keep none, so that it is no choice there.
 TEST(Library, TheTwoSystemsDifferInTechniquesOnly) {
     for (const std::string size : {"175b_256", "175b_512", "175b_768", "175b_1024", "175b_3072", "175b_6144",
                                    "175b_8192", "175b_12288", "530b_2240", "530b_4480", "530b_11200"}) {
         for (const std::string& key : differing_keys(values_of("megascale_" + size), values_of("megatron_" + size))) {
             const bool allowed =
-                key == "name" || key == "training.parallel.zero" || key.rfind("training.technique.", 0) == 0;
+                key == "name" || key == "training.parallel.zero" || key.rfind("training.technique.", 0) == 0 ||
+                (size.starts_with("530b") && key == "training.recompute");
             EXPECT_TRUE(allowed) << size << ": " << key;
         }
     }
