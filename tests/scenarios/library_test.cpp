@@ -63,8 +63,9 @@ TEST(Library, NamesAreUnique) {
     }
 }
 
-// MegaScale against its baseline: name and techniques (ZeRO stage 2 is one of them: it belongs to the data overlap). The
-// baseline's 530B computes its attention scores again; the efficient operators keep none, so that it is no choice there.
+// MegaScale against its baseline: name and techniques (ZeRO stage 2 is one of them: it belongs to the data overlap).
+// The baseline's 530B computes its attention scores again; the efficient operators keep none, so that it is no choice
+// there.
 TEST(Library, TheTwoSystemsDifferInTechniquesOnly) {
     for (const std::string size : {"175b_256", "175b_512", "175b_768", "175b_1024", "175b_3072", "175b_6144",
                                    "175b_8192", "175b_12288", "530b_2240", "530b_4480", "530b_11200"}) {
