@@ -1,5 +1,5 @@
-// The load-aware gate calibrator. With p_e the sum of gate probabilities of expert e over the tokens of a step, T tokens
-// and E experts:
+// The load-aware gate calibrator. With p_e the sum of gate probabilities of expert e over the tokens of a step, T
+// tokens and E experts:
 //     load     x_e = p_e E / T                       mean over experts: 1
 //     history  h_e = keep h_e + (1 - keep) x_e       from 1
 //     penalty  q_e = weight log(1 + h_e) (1 + lag (max h - min h)),   less the least of them

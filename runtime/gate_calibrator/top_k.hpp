@@ -17,8 +17,8 @@ struct ExpertChoice {
 };
 
 // The k experts with the largest logit + correction, in that order, equal ones by number; weights are the softmax of
-// the uncorrected logits over the chosen ones. `correction` is empty or has one value per expert: minus the penalty of a
-// GateCalibrator, or the bias of a SignBias.
+// the uncorrected logits over the chosen ones. `correction` is empty or has one value per expert: minus the penalty of
+// a GateCalibrator, or the bias of a SignBias.
 inline void choose_experts(std::span<const float> logits, std::span<const float> correction, std::uint32_t k,
                            std::vector<ExpertChoice>& chosen) {
     REHEARSE_CHECK(k > 0 && k <= logits.size(), "k experts of those there are");

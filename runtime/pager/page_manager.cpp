@@ -32,7 +32,7 @@ std::int64_t PageManager::room() const { return spec_.budget.value / spec_.page.
 
 // Recency falls from 1 with the age of the last use: 1 / (1 + age in milliseconds).
 double PageManager::priority(const Page& page) const {
-    const double age = static_cast<double>((now_ - page.used).value) * 1e-9;
+    const double age = std::max(0.0, static_cast<double>((now_ - page.used).value) * 1e-9);
     return static_cast<double>(page.probability) / (1 + age);
 }
 
@@ -43,11 +43,13 @@ void PageManager::settle(SimTime now) {
         if (done.direction == CopyDirection::to_device) {
             page.state = PageState::resident;
             page.used = done.at;
-        } else {
-            page.state = PageState::absent;
-            --held_;
-            --leaving_;
+            continue;
         }
+        page.is_copied_back = false;
+        if (page.state != PageState::evicting) continue;  // it was wanted meanwhile
+        page.state = PageState::absent;
+        --held_;
+        --leaving_;
     }
     now_ = now;
 }
@@ -70,6 +72,7 @@ void PageManager::evict(SimTime now, std::uint32_t index) {
         return;
     }
     page.is_written = false;
+    page.is_copied_back = true;
     page.state = PageState::evicting;
     ++leaving_;
     pcie_.start(now, CopyDirection::to_host, spec_.page, index);
@@ -78,7 +81,7 @@ void PageManager::evict(SimTime now, std::uint32_t index) {
 bool PageManager::evict_one(SimTime now) {
     const Page* least = nullptr;
     for (const Page& page : pages_) {
-        if (page.state != PageState::resident || page.users > 0) continue;
+        if (page.state != PageState::resident || page.users > 0 || page.is_copied_back) continue;
         if (least == nullptr || priority(page) < priority(*least)) least = &page;
     }
     if (least == nullptr) return false;
@@ -116,8 +119,18 @@ void PageManager::schedule(SimTime now, std::uint32_t index) {
     Page& page = pages_[index];
     ++page.users;
     if (page.state == PageState::resident) return;
-    ++counters_.misses;
-    if (page.state == PageState::loading || page.state == PageState::evicting) return;
+    if (page.state != PageState::evicting) ++counters_.misses;
+    ask_for(now, index);
+}
+
+// The page loads, or stays, or nothing can be done: all the budget is in use or on its way.
+void PageManager::ask_for(SimTime now, std::uint32_t index) {
+    Page& page = pages_[index];
+    if (page.state == PageState::evicting) {
+        page.state = PageState::resident;
+        --leaving_;
+    }
+    if (page.state == PageState::resident || page.state == PageState::loading) return;
     if (room() <= 0) evict_one(now);
     if (room() > 0) load(now, index);
 }
@@ -130,13 +143,7 @@ PageManager::Use PageManager::use(SimTime now, std::uint32_t index, bool written
     Use use{Degradation::none, now};
     if (page.state != PageState::resident) {
         ++counters_.faults;
-        if (page.state == PageState::evicting) {  // its way out ends before it can come back
-            settle(pcie_.expected_end(index));
-        }
-        if (page.state != PageState::loading && page.state != PageState::resident) {
-            if (room() <= 0) evict_one(now_);
-            if (room() > 0) load(now_, index);
-        }
+        ask_for(now, index);
         if (++page.faults_in_row >= spec_.migrate_after) {
             page.faults_in_row = 0;
             ++counters_.migrations;

@@ -5,12 +5,13 @@
 //        ^                                                                               |
 //        +------------------- evicting <------------------------------------------------+   free < evict_below
 //
-// "Free" is the part of the budget that no page takes; a page takes its place from the start of its loading to the end of
-// its eviction. Evicting begins below `evict_below` and goes on until `load_above` is free again (hysteresis); the page
-// with the least probability x recency goes first, and pages in use never. Written pages are copied back.
+// "Free" is the part of the budget that no page takes; a page takes its place from the start of its loading to the end
+// of its eviction. Evicting begins below `evict_below` and goes on until `load_above` is free again (hysteresis); the
+// page with the least probability x recency goes first, and pages in use never. Written pages are copied back; a page
+// that is wanted while it is copied back stays, since its values are still there.
 //
-// Two counters that are often mixed up: a miss is a page that was not resident when its use was scheduled, a fault is one
-// that was not resident when it was used. A fault joins the copy that is under way, and never starts a second one.
+// Two counters that are often mixed up: a miss is a page that was not resident when its use was scheduled, a fault is
+// one that was not resident when it was used. A fault joins the copy that is under way, and never starts a second one.
 // Nothing is ever put in the place of an expert's values: whoever meets a fault waits, lets another GPU that holds the
 // expert do the work, or drops the tokens to the residual path, and each is counted.
 #pragma once
@@ -76,6 +77,7 @@ private:
     struct Page {
         PageState state = PageState::absent;
         bool is_written = false;
+        bool is_copied_back = false;  // a copy to the host is under way
         bool was_used = false;        // since it was loaded
         std::uint32_t users = 0;
         std::uint32_t faults_in_row = 0;
@@ -84,6 +86,7 @@ private:
     };
 
     void settle(SimTime now);  // ends of copies up to now
+    void ask_for(SimTime now, std::uint32_t page);
     void load(SimTime now, std::uint32_t page);
     void evict_some(SimTime now);
     bool evict_one(SimTime now);
@@ -97,7 +100,6 @@ private:
     std::vector<Page> pages_;
     std::int64_t held_ = 0;  // pages that take memory
     std::int64_t leaving_ = 0;
-    std::uint64_t plans_ = 0;
     PagerCounters counters_;
     SimTime now_;
 };

@@ -1,6 +1,6 @@
 // The PCIe link between host memory and the GPUs behind one switch, as a fluid: copies of one direction share its rate
-// evenly, and a direction is slower while the other one runs. Measured on PCIe 4 x16: 24.8 GB/s to the device alone, about
-// 11 GB/s when both directions run.
+// evenly, and a direction is slower while the other one runs. Measured on PCIe 4 x16: 24.8 GB/s to the device alone,
+// about 11 GB/s when both directions run.
 #pragma once
 
 #include <cstdint>
