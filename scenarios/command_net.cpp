@@ -32,8 +32,8 @@ NetRequest request_of(const NetArguments& arguments, const CLI::App& command) {
     return request;
 }
 
-// One process of those that mpirun started. What is wrong with the input they all find alike, and the first one says it;
-// any other failure is this process's own, and the others would wait for it for ever.
+// One process of those that mpirun started. What is wrong with the input they all find alike, and the first one says
+// it; any other failure is this process's own, and the others would wait for it for ever.
 int net_with_processes(NetRequest request) {
     if (!ProcessGroup::is_available())
         throw InputError({{{}, "--mpi", "this build has no MPI", "a build on a machine with MPI",

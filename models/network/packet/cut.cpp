@@ -40,7 +40,7 @@ void deal_out_servers(const FabricGraph& graph, std::uint32_t partitions, std::v
         cut[nic] = static_cast<std::uint16_t>(before[servers[nic]] * partitions / servers.size());
 }
 
-// The partition with most links from here; `load`: ports per partition so far.
+// Of the partitions with at least half as many links from here as any, the one with the fewest ports so far (`load`).
 std::uint16_t choose(const FabricGraph& graph, std::uint32_t node, const std::vector<std::uint16_t>& cut,
                      const std::vector<std::uint64_t>& load) {
     std::vector<std::uint32_t> links(load.size(), 0);
@@ -48,10 +48,10 @@ std::uint16_t choose(const FabricGraph& graph, std::uint32_t node, const std::ve
         const std::uint16_t peer = cut[graph.port(graph.port(graph.first_port(node) + i).peer).node];
         if (peer != none) ++links[peer];
     }
+    const std::uint32_t most = *std::max_element(links.begin(), links.end());
     std::uint16_t best = none;
-    for (std::uint16_t p = 0; p < links.size(); ++p) {
-        if (links[p] == 0) continue;
-        if (best == none || links[p] > links[best] || (links[p] == links[best] && load[p] < load[best])) best = p;
+    for (std::uint16_t p = 0; p < links.size() && most > 0; ++p) {
+        if (2 * links[p] >= most && (best == none || load[p] < load[best])) best = p;
     }
     return best;
 }

@@ -1,7 +1,7 @@
 // Between two windows: what partitions give each other, and when the next window begins.
 //
-// A packet that leaves in a window arrives after its end, so it is early enough to hand it over then. The order in which
-// the outboxes are emptied means nothing: each wire is filled by one partition alone, in order.
+// A packet that leaves in a window arrives after its end, so it is early enough to hand it over then. The order in
+// which the outboxes are emptied means nothing: each wire is filled by one partition alone, in order.
 #include <algorithm>
 #include <cstring>
 

@@ -1,5 +1,5 @@
-// A partition: the nodes that one thread, or one process, sweeps through the windows; and everything that can happen at a
-// node. What happens at a node touches the records of that node alone, with two exceptions: a packet that leaves for
+// A partition: the nodes that one thread, or one process, sweeps through the windows; and everything that can happen at
+// a node. What happens at a node touches the records of that node alone, with two exceptions: a packet that leaves for
 // another node, and telemetry for its sender. Where the other node belongs to another partition, both wait in an outbox
 // until the window is over.
 #pragma once

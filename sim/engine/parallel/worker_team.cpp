@@ -6,7 +6,7 @@ namespace rehearse {
 
 namespace {
 
-constexpr int spins_most = 4000;  // some ten microseconds: longer than members of a balanced team differ
+constexpr int spins_most = 300;  // some ten microseconds
 
 void pause_a_little() {
 #if defined(__x86_64__) || defined(__i386__)
