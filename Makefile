@@ -11,6 +11,7 @@ PACKAGES := g++ cmake ninja-build ccache mold pkg-config \
             libcli11-dev libfmt-dev libyaml-cpp-dev nlohmann-json3-dev libboost-dev libboost-graph-dev \
             librandom123-dev libeigen3-dev libsqlite3-dev zlib1g-dev \
             libgtest-dev libgmock-dev libbenchmark-dev \
+            libopenmpi-dev openmpi-bin \
             python3 python3-matplotlib python3-numpy
 PACKAGES_BENCH := libsimgrid-dev
 PACKAGES_LINT := clang clang-format clang-tidy

@@ -1,8 +1,12 @@
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
 #include <memory>
 
 #include "scenarios/commands.hpp"
 #include "scenarios/net.hpp"
+#include "sim/base/fault.hpp"
+#include "sim/engine/parallel/process_group.hpp"
 
 namespace rehearse {
 
@@ -12,7 +16,8 @@ struct NetArguments {
     ScenarioArguments scenario;
     std::string out, fidelity;
     std::uint64_t seed = 0;
-    bool quiet = false;
+    std::uint32_t threads = 1;
+    bool quiet = false, mpi = false;
 };
 
 NetRequest request_of(const NetArguments& arguments, const CLI::App& command) {
@@ -23,7 +28,27 @@ NetRequest request_of(const NetArguments& arguments, const CLI::App& command) {
     if (command.count("--seed") > 0) request.overrides.push_back("seed=" + std::to_string(arguments.seed));
     if (command.count("--out") > 0) request.out = arguments.out;
     request.quiet = arguments.quiet ? Switch::on : Switch::off;
+    request.threads = arguments.threads;
     return request;
+}
+
+// One process of those that mpirun started. What is wrong with the input they all find alike, and the first one says
+// it; any other failure is this process's own, and the others would wait for it for ever.
+int net_with_processes(NetRequest request) {
+    if (!ProcessGroup::is_available())
+        throw InputError({{{}, "--mpi", "this build has no MPI", "a build on a machine with MPI",
+                           "install libopenmpi-dev and configure again, or use --threads"}});
+    ProcessGroup processes;
+    request.processes = &processes;
+    try {
+        return net(request) ? 0 : 1;
+    } catch (const InputError&) {
+        if (processes.rank() == 0) throw;
+        return 2;
+    } catch (const std::exception& error) {
+        fmt::print(stderr, "rehearse: process {}: {}\n", processes.rank(), error.what());
+        processes.abort(1);
+    }
 }
 
 }  // namespace
@@ -37,9 +62,18 @@ void add_net(CLI::App& app, Chosen& chosen) {
         ->type_name("DIR");
     command->add_option("--fidelity", arguments->fidelity, "network model: ideal, flow or packet")->type_name("WORD");
     command->add_option("--seed", arguments->seed, "replaces the seed of the file")->type_name("N");
+    CLI::Option* threads = command->add_option("--threads", arguments->threads,
+                                               "threads that sweep the fabric side by side at packet fidelity")
+                               ->type_name("N")
+                               ->check(CLI::Range(1, 1024));
+    command->add_flag("--mpi", arguments->mpi, "one process of several: mpirun -n N rehearse net ... --mpi")
+        ->excludes(threads);
     command->add_flag("--quiet", arguments->quiet, "no summary");
     command->callback([arguments, command, &chosen] {
-        chosen = [request = request_of(*arguments, *command)] { return net(request) ? 0 : 1; };
+        chosen = [request = request_of(*arguments, *command), mpi = arguments->mpi] {
+            if (mpi) return net_with_processes(request);
+            return net(request) ? 0 : 1;
+        };
     });
 }
 

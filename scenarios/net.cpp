@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <chrono>
+#include <memory>
 
 #include "models/network/study/idle_time.hpp"
 #include "scenarios/findings.hpp"
@@ -56,10 +57,11 @@ void check_buffers(const ValidNetScenario& scenario, const SharedBuffer::Limits&
     findings.throw_if_any();
 }
 
-// Faults of the graph get the place of their key.
-FabricGraph graph_of(const ValidNetScenario& scenario, const Cluster& cluster, const Router& router) {
+// What graph and engine find wrong gets the place of its key.
+template <class Make>
+auto with_places(const ValidNetScenario& scenario, Make make) {
     try {
-        return FabricGraph(cluster, router);
+        return make();
     } catch (const InputError& error) {
         Findings findings(scenario.plain().written);
         for (const Fault& fault : error.faults()) findings.fault(fault);
@@ -68,8 +70,14 @@ FabricGraph graph_of(const ValidNetScenario& scenario, const Cluster& cluster, c
     }
 }
 
+Crew crew_of(const NetRequest& request) {
+    return {.threads = static_cast<std::uint32_t>(request.threads), .processes = request.processes};
+}
+
+bool is_first(const NetRequest& request) { return request.processes == nullptr || request.processes->rank() == 0; }
+
 StudyRecord study(const ValidNetScenario& scenario, const Cluster& cluster, const Router& router,
-                  const std::vector<StudyFlow>& flows) {
+                  const std::vector<StudyFlow>& flows, const NetRequest& request) {
     const NetworkSpec& network = scenario.network();
     const bool packets = network.fidelity == Fidelity::packet;
     const Switch pad_last = packets ? scenario.packet().transport.pad_last : Switch::off;
@@ -77,15 +85,17 @@ StudyRecord study(const ValidNetScenario& scenario, const Cluster& cluster, cons
         return run_fluid(cluster, router, network, scenario.packet().transport.paths, flows,
                          IdleTimes(cluster, router, network, pad_last).completions(flows));
     check_ways(scenario, cluster, router, flows);
-    const FabricGraph graph = graph_of(scenario, cluster, router);
-    PacketStudy study(graph, network, scenario.packet(), scenario.seed());
-    check_buffers(scenario, study.buffer_limits());
+    const FabricGraph graph = with_places(scenario, [&] { return FabricGraph(cluster, router); });
+    const auto study = with_places(scenario, [&] {
+        return std::make_unique<PacketStudy>(graph, network, scenario.packet(), scenario.seed(), crew_of(request));
+    });
+    check_buffers(scenario, study->buffer_limits());
     Progress progress(stderr, ProgressMode::terminal_only);
     StudyWatch watch;
     watch.interval = scenario.net().sample_interval;
     watch.samples_most = scenario.net().sample_count;
-    watch.progress = [&](double share) { progress.update(share, "flows ended"); };
-    return study.run(flows, IdleTimes(cluster, router, network, pad_last).completions(flows), watch);
+    if (is_first(request)) watch.progress = [&](double share) { progress.update(share, "flows ended"); };
+    return study->run(flows, IdleTimes(cluster, router, network, pad_last).completions(flows), watch);
 }
 
 void diagnose(const NetOutcome& outcome) {
@@ -105,13 +115,14 @@ bool net(const NetRequest& request) {
     const Clock::time_point began = Clock::now();
     const ValidNetScenario scenario = validate(read_net_scenario(request.path, request.overrides));
     std::optional<ResultFolder> folder;
-    if (request.out) folder.emplace(*request.out);
+    if (request.out && is_first(request)) folder.emplace(*request.out);
 
     const Cluster cluster = build_cluster(scenario.cluster());
     const Router router(cluster, scenario.network().ecmp, scenario.seed());
     const std::vector<StudyFlow> flows = flows_of(scenario.net().patterns);
-    const StudyRecord record = study(scenario, cluster, router, flows);
+    const StudyRecord record = study(scenario, cluster, router, flows, request);
     const NetOutcome outcome{scenario, cluster, flows, record, figures_of(record, cluster), seconds_since(began)};
+    if (!is_first(request)) return outcome.figures.blocked == 0;
 
     if (!folder) folder.emplace(default_folder(outcome));
     write_results(*folder, outcome);

@@ -1,6 +1,7 @@
 // `rehearse net`: traffic patterns on the fabric alone. The body of net() is the command's story.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -9,11 +10,15 @@
 
 namespace rehearse {
 
+class ProcessGroup;
+
 struct NetRequest {
     std::string path;
     std::vector<std::string> overrides;  // --set, and --seed and --fidelity as overrides too
     std::optional<std::string> out;      // results folder
     Switch quiet = Switch::off;
+    std::int64_t threads = 1;            // that sweep the fabric at packet fidelity
+    ProcessGroup* processes = nullptr;   // in place of threads; process 0 writes and speaks
 };
 
 // Results on stdout, progress and diagnosis on stderr. True when every flow ended, whole or by a reported QP error;

@@ -10,9 +10,9 @@ namespace rehearse::testing {
 
 struct PacketBed {
     explicit PacketBed(const ClusterSpec& cluster_spec, PacketSpec packets = {}, NetworkSpec net = plain_network(),
-                       std::uint64_t seed = 1)
+                       std::uint64_t seed = 1, const Crew& crew = {})
         : cluster(build_cluster(cluster_spec)), router(cluster, {.hash = HashFunction::jenkins}, seed),
-          graph(cluster, router), network(net), spec(packets), engine(graph, network, spec, seed) {}
+          graph(cluster, router), network(net), spec(packets), engine(graph, network, spec, seed, crew) {}
 
     static NetworkSpec plain_network() {  // 64 bytes a packet and an ACK, as in facts of other simulators
         NetworkSpec spec;

@@ -67,10 +67,13 @@ Allowance CongestionTable::notified(std::uint32_t connection, std::int64_t now) 
     return allowance_of(it);
 }
 
-void CongestionTable::record(const Packet& packet, std::uint32_t hop, const HopRecord& record) {
-    Connection& it = connections_[packet.flow];
+// Copies of a packet may be on two ways at once: the record of the later one stays, whoever writes first.
+void CongestionTable::record(std::uint32_t connection, std::uint32_t number, std::uint32_t hop,
+                             const HopRecord& record) {
+    Connection& it = connections_[connection];
     if (hop >= it.path.switches) return;
-    it.telemetry[(packet.number & (it.kept - 1)) * it.path.switches + hop] = record;
+    HopRecord& kept = it.telemetry[(number & (it.kept - 1)) * it.path.switches + hop];
+    if (record.time > kept.time || (record.time == kept.time && record.port < kept.port)) kept = record;
 }
 
 std::span<const HopRecord> CongestionTable::recorded(std::uint32_t connection, std::uint32_t number) const {

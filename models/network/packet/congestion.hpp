@@ -33,7 +33,7 @@ public:
 
     // Telemetry of packet `number`: written hop by hop, read when its ACK has come. A connection keeps as many packets
     // as it can have in flight.
-    void record(const Packet& packet, std::uint32_t hop, const HopRecord& record);
+    void record(std::uint32_t connection, std::uint32_t number, std::uint32_t hop, const HopRecord& record);
     std::span<const HopRecord> recorded(std::uint32_t connection, std::uint32_t number) const;
 
 private:

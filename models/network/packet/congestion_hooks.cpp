@@ -1,7 +1,7 @@
 // Where the engine meets congestion control: pacing at the sending NIC, notices at the receiving one.
 #include <algorithm>
 
-#include "models/network/packet/engine.hpp"
+#include "models/network/packet/partition.hpp"
 
 namespace rehearse {
 
@@ -26,14 +26,14 @@ PathFacts PacketEngine::path_facts(const SendEnd& end) const {
 }
 
 // Called as a packet leaves: the next one follows no sooner than the rate allows.
-void PacketEngine::pace(std::uint32_t connection, Packet& packet) {
+void Partition::pace(std::uint32_t connection, Packet& packet) {
     SendEnd& end = senders_[connection];
     packet.wire = static_cast<std::uint16_t>(packet.wire + congestion_.telemetry_bytes(end.route.switches));
     if (congestion_.has_telemetry()) packet.stamp = packet.number;  // leads back to the telemetry
     allow(end, congestion_.sent(connection, now_, packet.wire), packet.wire);
 }
 
-void PacketEngine::allow(SendEnd& end, const Allowance& allowance, std::int64_t wire) {
+void Partition::allow(SendEnd& end, const Allowance& allowance, std::int64_t wire) {
     const auto window = static_cast<std::uint32_t>(spec_->transport.window_packets);
     end.window = window == 0 ? allowance.window : std::min(allowance.window, window);
     const double line = static_cast<double>(graph_->port(graph_->first_port(end.node)).byte_time) / 0x1p16;
@@ -42,7 +42,7 @@ void PacketEngine::allow(SendEnd& end, const Allowance& allowance, std::int64_t 
     end.pace = apart <= line * (1 + 1e-6) ? 0 : end.last_sent + after;
 }
 
-void PacketEngine::hear(const Packet& packet, std::uint32_t newly) {
+void Partition::hear(const Packet& packet, std::uint32_t newly) {
     SendEnd& end = senders_[packet.flow];
     if (packet.kind == PacketKind::cnp) {
         allow(end, congestion_.notified(packet.flow, now_), end.full_wire);
@@ -63,7 +63,7 @@ void PacketEngine::hear(const Packet& packet, std::uint32_t newly) {
     allow(end, congestion_.acknowledged(packet.flow, event), end.full_wire);
 }
 
-void PacketEngine::take_telemetry(std::uint32_t port, const Packet& packet) {
+void Partition::take_telemetry(std::uint32_t port, const Packet& packet) {
     const GraphPort& out = graph_->port(port);
     HopRecord record;
     record.time = now_;
@@ -71,11 +71,13 @@ void PacketEngine::take_telemetry(std::uint32_t port, const Packet& packet) {
     record.queue = queues_[port * classes_ + packet.traffic_class].bytes;
     record.rate = 8e12 * 0x1p16 / static_cast<double>(out.byte_time);
     record.port = port;
-    congestion_.record(packet, packet.hop - 1u, record);
+    const std::uint16_t home = engine_.cut_[senders_[packet.flow].node];
+    if (home == id_) return congestion_.record(packet.flow, packet.number, packet.hop - 1u, record);
+    outboxes_[turn_][home].records.push_back({packet.flow, packet.number, packet.hop - 1u, record});
 }
 
 // The receiving NIC reports a mark `cnp_delay` later, and a queue pair's marks no more often than the gap.
-void PacketEngine::notice(std::uint32_t connection) {
+void Partition::notice(std::uint32_t connection) {
     ReceiveEnd& end = receivers_[connection];
     if (now_ - end.last_cnp < congestion_.notice_gap().value) return;
     end.last_cnp = now_;

@@ -19,6 +19,8 @@ struct PortCounters {
     std::int64_t paused = 0;              // ps during which at least one class could not send
     std::uint64_t pauses = 0;             // pause frames sent from here
     std::int64_t queue_peak = 0;          // bytes
+
+    friend bool operator==(const PortCounters&, const PortCounters&) = default;
 };
 
 // Sums, and the highest of the queue peaks.

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <string>
 
-#include "models/network/packet/engine.hpp"
+#include "models/network/packet/partition.hpp"
 #include "models/network/packet/probability.hpp"
 #include "sim/base/fault.hpp"
 #include "sim/base/rng.hpp"
@@ -41,7 +41,7 @@ void PacketEngine::fill_credits(Bytes wire_max) {
     if (cbfc.credit <= Bytes{0}) refuse("cbfc.credit", "credits without bytes", "more than 0 B, 128 B is usual");
     if (cbfc.update_loss.value < 0 || cbfc.update_loss.value >= 1)
         refuse("cbfc.update_loss", "every CF_Update is lost", "0 or more and less than 1");
-    const std::uint32_t needed = credits_of(wire_max.value) + credits_of(cbfc.update_spacing.value);
+    const std::uint32_t needed = credits_of(cbfc, wire_max.value) + credits_of(cbfc, cbfc.update_spacing.value);
     credit_send_.resize(queues_.size());
     credit_receive_.resize(queues_.size());
     credit_ports_.resize(graph_->port_count());
@@ -78,7 +78,7 @@ std::uint64_t PacketEngine::credits_out() const {
 }
 
 // Takes the credits of a packet that wants to leave, or holds its class until a CF_Update comes.
-bool PacketEngine::spend_credits(std::uint32_t port, std::uint32_t klass, std::uint32_t wire) {
+bool Partition::spend_credits(std::uint32_t port, std::uint32_t klass, std::uint32_t wire) {
     if (has_faults_ && link_states_[port].is_down) return true;  // into the void
     CreditPort& link = credit_ports_[port];
     if (!credit_send_[port * classes_ + klass].take(credits_of(wire), link.limit)) {
@@ -93,13 +93,13 @@ bool PacketEngine::spend_credits(std::uint32_t port, std::uint32_t klass, std::u
 }
 
 // A packet that came in by `port` has left this node's buffer.
-void PacketEngine::free_credits(std::uint32_t port, std::uint32_t klass, std::uint32_t wire) {
+void Partition::free_credits(std::uint32_t port, std::uint32_t klass, std::uint32_t wire) {
     CreditReceive& receive = credit_receive_[port * classes_ + klass];
     receive.free(credits_of(wire));
     if (receive.untold() * spec_->cbfc.credit.value >= spec_->cbfc.update_spacing.value) tell_credits(port, klass);
 }
 
-void PacketEngine::tell_credits(std::uint32_t port, std::uint32_t klass) {
+void Partition::tell_credits(std::uint32_t port, std::uint32_t klass) {
     CreditReceive& receive = credit_receive_[port * classes_ + klass];
     receive.told = receive.freed;
     Packet packet;
@@ -116,7 +116,7 @@ void PacketEngine::tell_credits(std::uint32_t port, std::uint32_t klass) {
     serve(port);
 }
 
-void PacketEngine::receive_credit(std::uint32_t port, const Packet& packet) {
+void Partition::receive_credit(std::uint32_t port, const Packet& packet) {
     credit_send_[port * classes_ + packet.number].freed = static_cast<std::uint32_t>(packet.stamp);
     credit_ports_[port].silent = 0;
     unblock(port, packet.number);
@@ -124,7 +124,7 @@ void PacketEngine::receive_credit(std::uint32_t port, const Packet& packet) {
 
 // CC_Update: one packet tells the counters of all classes with credits out; it is carried here as one record per class,
 // of which the first has all the bytes.
-void PacketEngine::check_credits(std::uint32_t port) {
+void Partition::check_credits(std::uint32_t port) {
     CreditPort& link = credit_ports_[port];
     link.is_checking = false;
     if (link.silent > silent_max) return;
@@ -146,7 +146,7 @@ void PacketEngine::check_credits(std::uint32_t port) {
     serve(port);
 }
 
-void PacketEngine::receive_credit_check(std::uint32_t port, const Packet& packet) {
+void Partition::receive_credit_check(std::uint32_t port, const Packet& packet) {
     credit_receive_[port * classes_ + packet.number].repair(static_cast<std::uint32_t>(packet.stamp));
     tell_credits(port, packet.number);
 }

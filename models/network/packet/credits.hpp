@@ -47,6 +47,10 @@ struct CreditReceive {
     }
 };
 
+inline std::uint32_t credits_of(const CbfcSpec& cbfc, std::int64_t wire) {
+    return static_cast<std::uint32_t>((wire + cbfc.credit.value - 1) / cbfc.credit.value);
+}
+
 // Bytes of buffer that let one class use the whole link:
 //     rate x loop + spacing, loop = 2 x one-way latency + serialisation of a full packet and of the CF_Update,
 // each packet charged in whole credits, and rounded up to whole packets: the fraction of one can't be sent.

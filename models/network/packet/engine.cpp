@@ -1,8 +1,8 @@
-#include "models/network/packet/engine.hpp"
 
 #include <algorithm>
 
 #include "models/network/framing.hpp"
+#include "models/network/packet/partition.hpp"
 #include "models/network/packet/probability.hpp"
 #include "sim/base/rng.hpp"
 
@@ -21,11 +21,12 @@ std::int64_t packets_of(std::int64_t message, std::int64_t mtu) {
 }  // namespace
 
 PacketEngine::PacketEngine(const FabricGraph& graph, const NetworkSpec& network, const PacketSpec& spec,
-                           std::uint64_t seed)
+                           std::uint64_t seed, const Crew& crew)
     : graph_(&graph), network_(&network), spec_(&spec), seed_(seed ^ hash_name("packet")), window_(graph.latency_min()),
       classes_(static_cast<std::uint32_t>(spec.classes)), has_credits_(network.flow_control == FlowControl::cbfc),
       has_retry_(is_on(spec.llr.enabled)), has_ack_events_(spec.llr.replay_buffer > Bytes{0}),
-      has_link_layer_(has_credits_ || has_retry_), congestion_(spec, nic_rate(graph)) {
+      has_link_layer_(has_credits_ || has_retry_), congestion_(spec, nic_rate(graph)),
+      processes_(crew.processes) {
     seed_ = splitmix64(seed_);  // near seeds must not share their draws: ports and counters are only XORed in
     control_wire_ = static_cast<std::uint16_t>(control_wire_bytes(network.framing).value);
     loss_threshold_data_ = probability_threshold(spec.loss.data);
@@ -42,7 +43,10 @@ PacketEngine::PacketEngine(const FabricGraph& graph, const NetworkSpec& network,
     ingress_.resize(queues_.size());
     pauses_.resize(queues_.size());
     fill_buffers();
+    make_partitions(crew);
 }
+
+PacketEngine::~PacketEngine() = default;
 
 void PacketEngine::fill_buffers() {
     const HeaderStack stack = header_stack(network_->framing);
@@ -126,6 +130,11 @@ std::uint32_t PacketEngine::connect(const ConnectionRequest& request) {
     results_.emplace_back().start = request.start;
     add_timer(from, request.start.value, TimerKind::start, id);
     return id;
+}
+
+void PacketEngine::add_timer(std::uint32_t node, std::int64_t time, TimerKind kind, std::uint32_t id,
+                             std::uint32_t klass) {
+    partitions_.front()->add_timer(node, time, kind, id, klass);
 }
 
 }  // namespace rehearse

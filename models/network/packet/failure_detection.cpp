@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "models/network/packet/engine.hpp"
+#include "models/network/packet/partition.hpp"
 
 namespace rehearse {
 
@@ -63,19 +63,19 @@ void PacketEngine::plan_routes() {
 }
 
 // The ports to avoid now; moves `epoch` on. True when they are others than at the last look.
-bool PacketEngine::look_at_routes(std::uint32_t& epoch) const {
+bool Partition::look_at_routes(std::uint32_t& epoch) const {
     const std::uint32_t before = epoch;
     while (epoch < route_changes_.size() && route_changes_[epoch].time <= now_) ++epoch;
     return epoch != before;
 }
 
-std::span<const std::uint32_t> PacketEngine::dead_ports(std::uint32_t epoch) const {
+std::span<const std::uint32_t> Partition::dead_ports(std::uint32_t epoch) const {
     if (epoch == 0) return {};
     return route_changes_[epoch - 1].dead;
 }
 
 // After a change: as the switches hash it; where that is dead, one of the paths left, or any when there is none.
-void PacketEngine::refresh_route(const FlowKey& key, std::uint32_t& epoch, PacketRoute& route) const {
+void Partition::refresh_route(const FlowKey& key, std::uint32_t& epoch, PacketRoute& route) const {
     if (!look_at_routes(epoch)) return;
     const std::span<const std::uint32_t> dead = dead_ports(epoch);
     route = graph_->route(key);
@@ -86,7 +86,7 @@ void PacketEngine::refresh_route(const FlowKey& key, std::uint32_t& epoch, Packe
 }
 
 // switch_event: this NIC's queue pairs whose packets or ACKs cross a dead link begin again on another path.
-void PacketEngine::hear_event(std::uint32_t node) {
+void Partition::hear_event(std::uint32_t node) {
     for (std::uint32_t id = 0; id < senders_.size(); ++id) {
         SendEnd& end = senders_[id];
         if (end.node != node || results_[id].state != ConnectionState::active || end.acked == end.sent) continue;

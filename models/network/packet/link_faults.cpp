@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "models/network/packet/engine.hpp"
+#include "models/network/packet/partition.hpp"
 #include "models/network/packet/probability.hpp"
 #include "sim/base/checks.hpp"
 #include "sim/base/rng.hpp"
@@ -52,7 +52,7 @@ void PacketEngine::add_fault(const LinkFault& fault) {
 }
 
 // Something begins or ends at this port: its state afresh, from all faults that hold now.
-void PacketEngine::update_link(std::uint32_t port) {
+void Partition::update_link(std::uint32_t port) {
     LinkCondition& link = link_states_[port];
     const bool was_down = link.is_down;
     link = {.byte_time = graph_->port(port).byte_time, .up_since = link.up_since};
@@ -76,7 +76,7 @@ void PacketEngine::update_link(std::uint32_t port) {
 }
 
 // Flow control and retry of both directions forget what was on the link.
-void PacketEngine::lose_link(std::uint32_t port) {
+void Partition::lose_link(std::uint32_t port) {
     if (has_retry_) retry_send_[port].clear();
     for (std::uint32_t klass = 0; klass < classes_; ++klass) {
         if (has_credits_) credit_send_[port * classes_ + klass] = {};
@@ -87,7 +87,7 @@ void PacketEngine::lose_link(std::uint32_t port) {
     serve(port);
 }
 
-void PacketEngine::restore_link(std::uint32_t port) {
+void Partition::restore_link(std::uint32_t port) {
     link_states_[port].up_since = now_;
     for (std::uint32_t klass = 0; has_credits_ && klass < classes_; ++klass) {
         CreditReceive& receive = credit_receive_[port * classes_ + klass];
@@ -97,14 +97,14 @@ void PacketEngine::restore_link(std::uint32_t port) {
 }
 
 // Whether this incoming frame was on the link when it was down.
-bool PacketEngine::is_cut(std::uint32_t port, const Packet& packet) {
+bool Partition::is_cut(std::uint32_t port, const Packet& packet) {
     const LinkCondition& link = link_states_[port];
     if (!link.is_down && packet.time - graph_->port(port).latency >= link.up_since) return false;
     if (!has(packet, PacketFlag::corrupted)) ++counters_[port].losses;
     return true;
 }
 
-void PacketEngine::enter_faulty_link(std::uint32_t port, Packet& packet) {
+void Partition::enter_faulty_link(std::uint32_t port, Packet& packet) {
     const LinkCondition& link = link_states_[port];
     const std::uint64_t threshold = packet.kind == PacketKind::data ? link.data_loss
                                     : is_numbered(packet.kind)      ? link.control_loss
@@ -115,7 +115,7 @@ void PacketEngine::enter_faulty_link(std::uint32_t port, Packet& packet) {
 }
 
 // One draw per `burst` frames.
-bool PacketEngine::draw_loss(std::uint32_t port, std::uint64_t threshold, std::uint64_t burst) {
+bool Partition::draw_loss(std::uint32_t port, std::uint64_t threshold, std::uint64_t burst) {
     std::uint64_t state = seed_ ^ (std::uint64_t{port} << 40) ^ egress_[port].loss_counter++ / burst;
     return splitmix64(state) < threshold;
 }

@@ -1,9 +1,9 @@
 // What the link does with a frame before it leaves, and before switch or NIC see it.
-#include "models/network/packet/engine.hpp"
+#include "models/network/packet/partition.hpp"
 
 namespace rehearse {
 
-std::uint64_t PacketEngine::enter_link(std::uint32_t port, Packet& packet) {
+std::uint64_t Partition::enter_link(std::uint32_t port, Packet& packet) {
     const bool is_down = has_faults_ && link_states_[port].is_down;
     const bool is_new = is_numbered(packet.kind) && !has(packet, PacketFlag::replay);
     if (has_retry_ && is_new && !is_down) keep_frame(port, packet);
@@ -12,7 +12,7 @@ std::uint64_t PacketEngine::enter_link(std::uint32_t port, Packet& packet) {
     return link_states_[port].byte_time;
 }
 
-bool PacketEngine::admit_frame(std::uint32_t node, std::uint32_t port, Packet& packet) {
+bool Partition::admit_frame(std::uint32_t node, std::uint32_t port, Packet& packet) {
     if (has_faults_ && is_cut(port, packet)) return false;
     if (has_retry_ && is_numbered(packet.kind) && !take_in_order(port, packet)) return false;
     if (has(packet, PacketFlag::corrupted)) return false;

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "models/network/packet/engine.hpp"
+#include "models/network/packet/partition.hpp"
 #include "sim/base/fault.hpp"
 
 namespace rehearse {
@@ -42,7 +42,7 @@ void PacketEngine::fill_retry(Bytes wire_max) {
 }
 
 // A new frame takes its number and is kept. Called when it begins to leave.
-void PacketEngine::keep_frame(std::uint32_t port, Packet& packet) {
+void Partition::keep_frame(std::uint32_t port, Packet& packet) {
     RetrySend& send = retry_send_[port];
     if (!has_ack_events_ && send.is_calm()) {
         while (!send.frames.empty() && send.frames.front().time + retry_patience_[port] < now_) send.pop();
@@ -59,7 +59,7 @@ void PacketEngine::keep_frame(std::uint32_t port, Packet& packet) {
 }
 
 // In place of new frames: one to be sent again, or none while the replay buffer is full.
-bool PacketEngine::next_replay(std::uint32_t port, Packet& packet) {
+bool Partition::next_replay(std::uint32_t port, Packet& packet) {
     RetrySend& send = retry_send_[port];
     if (!send.is_replaying()) return false;
     send.frames[send.replay].time = now_;
@@ -70,12 +70,12 @@ bool PacketEngine::next_replay(std::uint32_t port, Packet& packet) {
     return true;
 }
 
-bool PacketEngine::holds_new_frames(std::uint32_t port) const {
+bool Partition::holds_new_frames(std::uint32_t port) const {
     const RetrySend& send = retry_send_[port];
     return send.is_replaying() || (has_ack_events_ && send.bytes + wire_max_ > spec_->llr.replay_buffer.value);
 }
 
-void PacketEngine::expect_progress(std::uint32_t port) {
+void Partition::expect_progress(std::uint32_t port) {
     RetrySend& send = retry_send_[port];
     send.deadline = now_ + retry_patience_[port];
     if (send.has_timer) return;
@@ -83,7 +83,7 @@ void PacketEngine::expect_progress(std::uint32_t port) {
     add_timer(graph_->port(port).node, send.deadline, TimerKind::replay_timeout, port);
 }
 
-void PacketEngine::receive_retry(std::uint32_t port, const Packet& packet) {
+void Partition::receive_retry(std::uint32_t port, const Packet& packet) {
     RetrySend& send = retry_send_[port];
     const auto number = static_cast<std::uint16_t>(packet.number);
     const auto arrived = static_cast<std::uint16_t>(number - send.first());
@@ -102,14 +102,14 @@ void PacketEngine::receive_retry(std::uint32_t port, const Packet& packet) {
     serve(port);
 }
 
-void PacketEngine::begin_replay(std::uint32_t port) {
+void Partition::begin_replay(std::uint32_t port) {
     RetrySend& send = retry_send_[port];
     if (!send.is_waiting) return;  // the link went down in the meantime
     send.is_waiting = false;
     if (!send.frames.empty()) replay_all(port);
 }
 
-void PacketEngine::replay_timeout(std::uint32_t port) {
+void Partition::replay_timeout(std::uint32_t port) {
     RetrySend& send = retry_send_[port];
     send.has_timer = false;
     if (send.deadline == INT64_MAX) return;
@@ -122,7 +122,7 @@ void PacketEngine::replay_timeout(std::uint32_t port) {
     if (!send.frames.empty()) replay_all(port);
 }
 
-void PacketEngine::replay_all(std::uint32_t port) {
+void Partition::replay_all(std::uint32_t port) {
     RetrySend& send = retry_send_[port];
     if (send.tries++ >= spec_->llr.replays_max) return flush(port);
     send.replay = 0;
@@ -131,7 +131,7 @@ void PacketEngine::replay_all(std::uint32_t port) {
 }
 
 // Gives up the frame that could not be brought over: alone, or with everything behind it.
-void PacketEngine::flush(std::uint32_t port) {
+void Partition::flush(std::uint32_t port) {
     RetrySend& send = retry_send_[port];
     if (spec_->llr.flush == LlrFlush::discard) {
         counters_[port].given_up += send.frames.size();
@@ -150,7 +150,7 @@ void PacketEngine::flush(std::uint32_t port) {
 }
 
 // False when the frame ends here.
-bool PacketEngine::take_in_order(std::uint32_t port, Packet& packet) {
+bool Partition::take_in_order(std::uint32_t port, Packet& packet) {
     RetryReceive& receive = retry_receive_[port];
     const auto ahead = static_cast<std::int16_t>(packet.frame - receive.expected);
     const bool is_good = !has(packet, PacketFlag::corrupted);
@@ -174,7 +174,7 @@ bool PacketEngine::take_in_order(std::uint32_t port, Packet& packet) {
 }
 
 // ACKs for every `ack_spacing` bytes. `at_once`: the sender waits for one.
-void PacketEngine::acknowledge_frames(std::uint32_t port, Switch at_once) {
+void Partition::acknowledge_frames(std::uint32_t port, Switch at_once) {
     RetryReceive& receive = retry_receive_[port];
     const std::int64_t spacing = spec_->llr.ack_spacing.value;
     const std::int64_t due = receive.unacked / spacing;
@@ -189,7 +189,7 @@ void PacketEngine::acknowledge_frames(std::uint32_t port, Switch at_once) {
     }
 }
 
-void PacketEngine::answer_frames(std::uint32_t port, PacketKind kind, std::uint16_t wire) {
+void Partition::answer_frames(std::uint32_t port, PacketKind kind, std::uint16_t wire) {
     Packet packet;
     packet.kind = kind;
     packet.number = retry_receive_[port].expected;

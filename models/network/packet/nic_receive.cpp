@@ -2,11 +2,11 @@
 #include <algorithm>
 #include <bit>
 
-#include "models/network/packet/engine.hpp"
+#include "models/network/packet/partition.hpp"
 
 namespace rehearse {
 
-void PacketEngine::receive_data(const Packet& packet) {
+void Partition::receive_data(const Packet& packet) {
     ReceiveEnd& end = receivers_[packet.flow];
     end.marked |= packet.flags & PacketFlag::congestion;
     if (has(packet, PacketFlag::congestion) && congestion_.sends_notices()) notice(packet.flow);
@@ -33,7 +33,7 @@ void PacketEngine::receive_data(const Packet& packet) {
     reply(packet.flow, PacketKind::nack, end.expected, packet);
 }
 
-void PacketEngine::receive_early(ReceiveEnd& end, const Packet& packet) {
+void Partition::receive_early(ReceiveEnd& end, const Packet& packet) {
     const std::uint32_t ahead = packet.number - end.expected;
     if (ahead / 64 >= end.early.size()) end.early.resize(ahead / 64 + 1);
     end.early[ahead / 64] |= 1ull << (ahead % 64);
@@ -42,7 +42,7 @@ void PacketEngine::receive_early(ReceiveEnd& end, const Packet& packet) {
 }
 
 // A gap counts as a loss once a packet `reorder_max` further on has arrived; it is reported once.
-void PacketEngine::complain(ReceiveEnd& end, const Packet& packet) {
+void Partition::complain(ReceiveEnd& end, const Packet& packet) {
     if (end.has_complained || end.early.empty()) return;
     const std::size_t last = end.early.size() - 1;
     const std::int64_t highest =
@@ -55,7 +55,7 @@ void PacketEngine::complain(ReceiveEnd& end, const Packet& packet) {
 }
 
 // Takes the expected packet and those that had come early behind it.
-void PacketEngine::accept(std::uint32_t connection, ReceiveEnd& end) {
+void Partition::accept(std::uint32_t connection, ReceiveEnd& end) {
     for (bool more = true; more;) {
         ++end.expected;
         end.has_complained = false;
@@ -75,12 +75,12 @@ void PacketEngine::accept(std::uint32_t connection, ReceiveEnd& end) {
     if (end.expected < end.packets) return;
     results_[connection].delivered = SimTime{now_};
     ended_.push_back(connection);
-    Node& node = nodes_[end.node];
+    FabricNode& node = nodes_[end.node];
     node.fingerprint = (node.fingerprint ^ static_cast<std::uint64_t>(now_) ^ connection) * 0x100000001B3ull;
 }
 
 // The sibling's arrival grants what it is behind with.
-void PacketEngine::grant_successors(const ReceiveEnd& end) {
+void Partition::grant_successors(const ReceiveEnd& end) {
     if (end.sibling != no_connection && receivers_[end.sibling].expected < end.expected) return;
     for (const std::uint32_t next : end.successors) {
         if (next == no_connection) return;
@@ -92,7 +92,7 @@ void PacketEngine::grant_successors(const ReceiveEnd& end) {
     }
 }
 
-void PacketEngine::reply(std::uint32_t connection, PacketKind kind, std::uint32_t number, const Packet& cause) {
+void Partition::reply(std::uint32_t connection, PacketKind kind, std::uint32_t number, const Packet& cause) {
     ReceiveEnd& end = receivers_[connection];
     Packet packet;
     packet.kind = kind;

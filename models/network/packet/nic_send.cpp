@@ -2,12 +2,12 @@
 #include <algorithm>
 #include <bit>
 
-#include "models/network/packet/engine.hpp"
+#include "models/network/packet/partition.hpp"
 #include "sim/base/rng.hpp"
 
 namespace rehearse {
 
-void PacketEngine::make_ready(std::uint32_t connection) {
+void Partition::make_ready(std::uint32_t connection) {
     SendEnd& end = senders_[connection];
     if (end.is_queued || end.is_paced || !may_send(end)) return;
     if (results_[connection].state == ConnectionState::failed) return;
@@ -16,14 +16,14 @@ void PacketEngine::make_ready(std::uint32_t connection) {
     serve(graph_->first_port(end.node));
 }
 
-void PacketEngine::grant(std::uint32_t connection) {
+void Partition::grant(std::uint32_t connection) {
     SendEnd& end = senders_[connection];
     end.granted = std::min(end.granted + end.per_message, end.packets);
     make_ready(connection);
 }
 
 // The connections that may send take turns, a packet each.
-bool PacketEngine::next_data(std::uint32_t node, std::uint32_t port, Packet& packet) {
+bool Partition::next_data(std::uint32_t node, std::uint32_t port, Packet& packet) {
     Ring<std::uint32_t>& ready = nodes_[node].ready;
     for (std::uint32_t left = ready.size(); left > 0; --left) {
         const std::uint32_t connection = ready.front();
@@ -55,18 +55,18 @@ bool PacketEngine::next_data(std::uint32_t node, std::uint32_t port, Packet& pac
     return false;
 }
 
-std::uint32_t PacketEngine::number_to_send(const SendEnd& end) {
+std::uint32_t Partition::number_to_send(const SendEnd& end) {
     if (end.resend == 0) return end.next;
     return end.resend_base + static_cast<std::uint32_t>(std::countr_zero(end.resend));
 }
 
-std::uint16_t PacketEngine::wire_of(const SendEnd& end, std::uint32_t number) {
+std::uint16_t Partition::wire_of(const SendEnd& end, std::uint32_t number) {
     const std::uint32_t place = number % end.per_message;
     return static_cast<std::uint16_t>((place + 1 == end.per_message ? end.last_wire : end.full_wire) +
                                       (place == 0 ? end.first_extra : 0));
 }
 
-void PacketEngine::build_data(std::uint32_t connection, Packet& packet) {
+void Partition::build_data(std::uint32_t connection, Packet& packet) {
     SendEnd& end = senders_[connection];
     const std::uint32_t number = number_to_send(end);
     if (end.resend != 0) {
@@ -97,7 +97,7 @@ void PacketEngine::build_data(std::uint32_t connection, Packet& packet) {
 
 // Spraying takes all paths in turn, each connection from another one on, and a packet that goes again the next one;
 // flowlet switching draws one per pause of at least the gap.
-void PacketEngine::choose_path(std::uint32_t connection, Packet& packet) {
+void Partition::choose_path(std::uint32_t connection, Packet& packet) {
     SendEnd& end = senders_[connection];
     const ConnectionRequest& request = requests_[connection];
     const auto live = [&](std::uint64_t bits) {
@@ -118,7 +118,7 @@ void PacketEngine::choose_path(std::uint32_t connection, Packet& packet) {
 
 // ACK timeout T = 4.096 us x 2^n; adaptive retransmission begins shorter and doubles per try (InfiniBand annex A17;
 // NVIDIA AdaptiveRetransmission).
-std::int64_t PacketEngine::timeout_of(const SendEnd& end) const {
+std::int64_t Partition::timeout_of(const SendEnd& end) const {
     const TransportSpec& transport = spec_->transport;
     const std::int64_t fixed = 4'096'000ll << transport.timeout_exponent;
     if (!is_on(transport.adaptive_retransmission)) return fixed;
@@ -127,7 +127,7 @@ std::int64_t PacketEngine::timeout_of(const SendEnd& end) const {
     return base > fixed >> doublings ? fixed : base << doublings;
 }
 
-void PacketEngine::arm_timeout(std::uint32_t connection) {
+void Partition::arm_timeout(std::uint32_t connection) {
     SendEnd& end = senders_[connection];
     if (end.deadline == INT64_MAX) end.deadline = now_ + timeout_of(end);
     if (end.has_timer) return;
@@ -135,7 +135,7 @@ void PacketEngine::arm_timeout(std::uint32_t connection) {
     add_timer(end.node, end.deadline, TimerKind::ack_timeout, connection);
 }
 
-void PacketEngine::acknowledge_timeout(std::uint32_t connection) {
+void Partition::acknowledge_timeout(std::uint32_t connection) {
     SendEnd& end = senders_[connection];
     end.has_timer = false;
     if (end.deadline == INT64_MAX) return;  // nothing is outstanding
@@ -151,6 +151,7 @@ void PacketEngine::acknowledge_timeout(std::uint32_t connection) {
         result.state = ConnectionState::failed;
         result.finished = SimTime{now_};
         ended_.push_back(connection);
+        ++closed_;
         end.granted = end.next;  // it may stand in the ready ring: nothing more goes
         end.resend = 0;
         return;
@@ -161,7 +162,7 @@ void PacketEngine::acknowledge_timeout(std::uint32_t connection) {
     make_ready(connection);
 }
 
-void PacketEngine::begin_again(SendEnd& end) const {
+void Partition::begin_again(SendEnd& end) const {
     if (spec_->transport.recovery == LossRecovery::selective_repeat) {
         end.resend_base = end.acked;
         end.resend = 1;
@@ -170,7 +171,7 @@ void PacketEngine::begin_again(SendEnd& end) const {
     }
 }
 
-void PacketEngine::receive_ack(const Packet& packet) {
+void Partition::receive_ack(const Packet& packet) {
     SendEnd& end = senders_[packet.flow];
     ConnectionResult& result = results_[packet.flow];
     if (result.state == ConnectionState::done || result.state == ConnectionState::failed) return;
@@ -182,8 +183,9 @@ void PacketEngine::receive_ack(const Packet& packet) {
         end.deadline = end.acked == end.sent ? INT64_MAX : now_ + timeout_of(end);
         if (end.acked == end.packets) {
             result.state = ConnectionState::done;
+            ++closed_;
             result.finished = SimTime{now_};
-            Node& node = nodes_[end.node];
+            FabricNode& node = nodes_[end.node];
             node.fingerprint = (node.fingerprint ^ (static_cast<std::uint64_t>(now_) + packet.flow)) * 0x100000001B3ull;
             return;
         }
@@ -194,7 +196,7 @@ void PacketEngine::receive_ack(const Packet& packet) {
 }
 
 // Go-back-N begins again at the missing packet. Selective repeat sends what the bit map lacks below its highest bit.
-void PacketEngine::hear_missing(SendEnd& end, const Packet& packet) {
+void Partition::hear_missing(SendEnd& end, const Packet& packet) {
     if (packet.number < end.acked) return;
     if (spec_->transport.recovery == LossRecovery::go_back_n) {
         end.next = packet.number;

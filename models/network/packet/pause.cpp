@@ -1,7 +1,7 @@
 // Priority flow control between the two ends of a link (IEEE 802.1Qbb).
 #include <algorithm>
 
-#include "models/network/packet/engine.hpp"
+#include "models/network/packet/partition.hpp"
 
 namespace rehearse {
 
@@ -11,12 +11,12 @@ constexpr std::uint16_t pause_wire = 64 + 20;  // smallest frame, preamble and g
 
 }  // namespace
 
-std::int64_t PacketEngine::pause_duration(std::uint32_t port) const {
+std::int64_t Partition::pause_duration(std::uint32_t port) const {
     const std::uint64_t quantum = (64 * graph_->port(port).byte_time) >> 16;  // 512 bit times
     return static_cast<std::int64_t>(quantum) * spec_->pfc.pause_quanta;
 }
 
-void PacketEngine::send_pause(std::uint32_t port, std::uint32_t klass, std::int64_t on) {
+void Partition::send_pause(std::uint32_t port, std::uint32_t klass, std::int64_t on) {
     Packet packet;
     packet.kind = PacketKind::pause;
     packet.number = klass;
@@ -30,14 +30,14 @@ void PacketEngine::send_pause(std::uint32_t port, std::uint32_t klass, std::int6
     serve(port);
 }
 
-void PacketEngine::refresh_pause(std::uint32_t port, std::uint32_t klass) {
+void Partition::refresh_pause(std::uint32_t port, std::uint32_t klass) {
     IngressQueue& queue = ingress_[port * classes_ + klass];
     queue.has_refresh = false;
     if (queue.is_paused) send_pause(port, klass, 1);
 }
 
 // One timer per queue, however often it stops and resumes its peer until then.
-void PacketEngine::repeat_pause(std::uint32_t port, std::uint32_t klass) {
+void Partition::repeat_pause(std::uint32_t port, std::uint32_t klass) {
     IngressQueue& queue = ingress_[port * classes_ + klass];
     if (queue.has_refresh) return;
     queue.has_refresh = true;
@@ -45,9 +45,9 @@ void PacketEngine::repeat_pause(std::uint32_t port, std::uint32_t klass) {
 }
 
 // The sender falls silent `response` after the frame arrived, between two packets; it resumes at once.
-void PacketEngine::receive_pause(std::uint32_t port, const Packet& packet) {
+void Partition::receive_pause(std::uint32_t port, const Packet& packet) {
     const std::uint32_t klass = packet.number;
-    Pause& pause = pauses_[port * classes_ + klass];
+    PauseState& pause = pauses_[port * classes_ + klass];
     const std::uint32_t node = graph_->port(port).node;
     if (packet.stamp == 0) {
         pause.begins = INT64_MAX;
@@ -63,25 +63,25 @@ void PacketEngine::receive_pause(std::uint32_t port, const Packet& packet) {
     add_timer(node, begins, TimerKind::pause_begins, port, klass);
 }
 
-void PacketEngine::begin_pause(std::uint32_t port, std::uint32_t klass) {
-    Pause& pause = pauses_[port * classes_ + klass];
+void Partition::begin_pause(std::uint32_t port, std::uint32_t klass) {
+    PauseState& pause = pauses_[port * classes_ + klass];
     if (pause.begins != now_) return;  // resumed, or asked anew, in the meantime
     pause.begins = INT64_MAX;
     block(port, klass);
     watch(port, klass);
 }
 
-void PacketEngine::end_pause(std::uint32_t port, std::uint32_t klass) {
+void Partition::end_pause(std::uint32_t port, std::uint32_t klass) {
     if (pauses_[port * classes_ + klass].ends <= now_) unblock(port, klass);
 }
 
-void PacketEngine::block(std::uint32_t port, std::uint32_t klass) {
+void Partition::block(std::uint32_t port, std::uint32_t klass) {
     Egress& egress = egress_[port];
     if (egress.paused == 0) egress.paused_since = now_;
     egress.paused |= 1u << klass;
 }
 
-void PacketEngine::unblock(std::uint32_t port, std::uint32_t klass) {
+void Partition::unblock(std::uint32_t port, std::uint32_t klass) {
     Egress& egress = egress_[port];
     if ((egress.paused >> klass & 1) == 0) return;
     egress.paused &= ~(1u << klass);

@@ -1,6 +1,6 @@
 #include "models/network/packet/pause_storm.hpp"
 
-#include "models/network/packet/engine.hpp"
+#include "models/network/packet/partition.hpp"
 #include "sim/base/checks.hpp"
 
 namespace rehearse {
@@ -14,19 +14,19 @@ void PacketEngine::add_storm(const PauseStorm& storm) {
 }
 
 // The NIC behaves as a full queue does: its pause is repeated until it ends.
-void PacketEngine::begin_storm(std::uint32_t port, std::uint32_t klass) {
+void Partition::begin_storm(std::uint32_t port, std::uint32_t klass) {
     ingress_[port * classes_ + klass].is_paused = true;
     refresh_pause(port, klass);
 }
 
-void PacketEngine::end_storm(std::uint32_t port, std::uint32_t klass) {
+void Partition::end_storm(std::uint32_t port, std::uint32_t klass) {
     ingress_[port * classes_ + klass].is_paused = false;
     send_pause(port, klass, 0);
 }
 
 // One timer per class that was ever paused, however often it is.
-void PacketEngine::watch(std::uint32_t port, std::uint32_t klass) {
-    Pause& pause = pauses_[port * classes_ + klass];
+void Partition::watch(std::uint32_t port, std::uint32_t klass) {
+    PauseState& pause = pauses_[port * classes_ + klass];
     pause.since = now_;
     const std::uint32_t node = graph_->port(port).node;
     if (pause.is_watched || spec_->pfc.watchdog == SimDuration{0} || !graph_->is_switch(node)) return;
@@ -34,8 +34,8 @@ void PacketEngine::watch(std::uint32_t port, std::uint32_t klass) {
     add_timer(node, now_ + spec_->pfc.watchdog.value, TimerKind::watchdog, port, klass);
 }
 
-void PacketEngine::look_at_pause(std::uint32_t port, std::uint32_t klass) {
-    Pause& pause = pauses_[port * classes_ + klass];
+void Partition::look_at_pause(std::uint32_t port, std::uint32_t klass) {
+    PauseState& pause = pauses_[port * classes_ + klass];
     const std::uint32_t node = graph_->port(port).node, bit = 1u << klass;
     Egress& egress = egress_[port];
     const bool is_paused = (egress.paused & bit) != 0;
@@ -54,8 +54,8 @@ void PacketEngine::look_at_pause(std::uint32_t port, std::uint32_t klass) {
     empty_queue(port, klass);
 }
 
-void PacketEngine::empty_queue(std::uint32_t port, std::uint32_t klass) {
-    Queue& queue = queues_[port * classes_ + klass];
+void Partition::empty_queue(std::uint32_t port, std::uint32_t klass) {
+    PortQueue& queue = queues_[port * classes_ + klass];
     const std::uint32_t node = graph_->port(port).node;
     const std::uint32_t index = port * classes_ + klass;
     while (queue.bytes > 0) {
@@ -73,7 +73,7 @@ void PacketEngine::empty_queue(std::uint32_t port, std::uint32_t klass) {
     egress_[port].waiting &= ~(1u << klass);
 }
 
-void PacketEngine::discard(std::uint32_t port, const Packet& packet) {
+void Partition::discard(std::uint32_t port, const Packet& packet) {
     ++counters_[port].discards;
     release(packet, graph_->port(port).node);
 }

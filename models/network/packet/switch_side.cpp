@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <bit>
 
-#include "models/network/packet/engine.hpp"
+#include "models/network/packet/partition.hpp"
 #include "sim/base/rng.hpp"
 
 namespace rehearse {
@@ -13,7 +13,7 @@ constexpr std::uint64_t mark_stream = 0xEC17'0000'0000'0000;  // apart from the 
 
 }  // namespace
 
-void PacketEngine::forward(std::uint32_t in_port, Packet& packet) {
+void Partition::forward(std::uint32_t in_port, Packet& packet) {
     const std::uint32_t node = graph_->port(in_port).node;
     const std::uint32_t out = graph_->first_port(node) + packet.route[packet.hop++];
     packet.in_port = graph_->port(in_port).local;
@@ -33,10 +33,10 @@ void PacketEngine::forward(std::uint32_t in_port, Packet& packet) {
     serve(out);
 }
 
-void PacketEngine::enqueue(std::uint32_t port, const Packet& packet) {
+void Partition::enqueue(std::uint32_t port, const Packet& packet) {
     if ((egress_[port].discarding >> packet.traffic_class & 1) != 0) return discard(port, packet);
     const std::uint32_t index = port * classes_ + packet.traffic_class;
-    Queue& queue = queues_[index];
+    PortQueue& queue = queues_[index];
     Packet& kept = fair_.empty() ? queue.ring.push(packet) : fair_[index].push(packet);
     queue.bytes += packet.wire;
     egress_[port].waiting |= 1u << packet.traffic_class;
@@ -44,7 +44,7 @@ void PacketEngine::enqueue(std::uint32_t port, const Packet& packet) {
     if (is_on(spec_->ecn.enabled) && packet.kind == PacketKind::data) mark(port, queue.bytes, kept);
 }
 
-void PacketEngine::mark(std::uint32_t port, std::int64_t queue_bytes, Packet& packet) {
+void Partition::mark(std::uint32_t port, std::int64_t queue_bytes, Packet& packet) {
     const EcnSpec& ecn = spec_->ecn;
     if (queue_bytes <= ecn.mark_min.value || has(packet, PacketFlag::congestion)) return;
     if (queue_bytes < ecn.mark_max.value) {
@@ -58,7 +58,7 @@ void PacketEngine::mark(std::uint32_t port, std::int64_t queue_bytes, Packet& pa
     ++counters_[port].marks;
 }
 
-void PacketEngine::serve(std::uint32_t port) {
+void Partition::serve(std::uint32_t port) {
     Egress& egress = egress_[port];
     if (egress.has_timer) return;
     if (egress.free_at <= now_) {
@@ -74,7 +74,7 @@ void PacketEngine::serve(std::uint32_t port) {
     add_timer(node, egress.free_at, TimerKind::port_free, port);
 }
 
-bool PacketEngine::next_packet(std::uint32_t port, Packet& packet) {
+bool Partition::next_packet(std::uint32_t port, Packet& packet) {
     if (!urgent_[port].empty()) {
         packet = urgent_[port].front();
         urgent_[port].pop();
@@ -92,7 +92,7 @@ bool PacketEngine::next_packet(std::uint32_t port, Packet& packet) {
         klass = static_cast<std::uint32_t>(std::countr_zero(above != 0 ? above : eligible));
         egress.last_class = static_cast<std::uint8_t>(klass);
     }
-    Queue& queue = queues_[port * classes_ + klass];
+    PortQueue& queue = queues_[port * classes_ + klass];
     const Packet& first = fair_.empty() ? queue.ring.front() : fair_[port * classes_ + klass].front();
     if (has_credits_ && !spend_credits(port, klass, first.wire)) return next_packet(port, packet);
     if (fair_.empty()) {
@@ -107,7 +107,7 @@ bool PacketEngine::next_packet(std::uint32_t port, Packet& packet) {
     return true;
 }
 
-void PacketEngine::release(const Packet& packet, std::uint32_t node) {
+void Partition::release(const Packet& packet, std::uint32_t node) {
     const std::uint32_t in_port = graph_->first_port(node) + packet.in_port;
     if (has_credits_) return free_credits(in_port, packet.traffic_class, packet.wire);
     SharedBuffer& buffer = buffers_[first_buffer_[node] + packet.in_port % spec_->buffer.slices];
@@ -116,7 +116,7 @@ void PacketEngine::release(const Packet& packet, std::uint32_t node) {
     }
 }
 
-void PacketEngine::transmit(std::uint32_t port, Packet& packet) {
+void Partition::transmit(std::uint32_t port, Packet& packet) {
     const GraphPort& out = graph_->port(port);
     Egress& egress = egress_[port];
     PortCounters& counters = counters_[port];
@@ -132,8 +132,14 @@ void PacketEngine::transmit(std::uint32_t port, Packet& packet) {
         packet.flags |= PacketFlag::corrupted;
         ++counters.losses;
     }
-    const GraphPort& in = graph_->port(out.peer);
-    wires_[out.peer].push(packet);
+    if (egress.to_partition == id_) return deliver(out.peer, packet);
+    outboxes_[turn_][egress.to_partition].packets.push_back({out.peer, packet});
+    handed_earliest_ = std::min(handed_earliest_, packet.time);
+}
+
+void Partition::deliver(std::uint32_t in_port, const Packet& packet) {
+    const GraphPort& in = graph_->port(in_port);
+    wires_[in_port].push(packet);
     nodes_[in.node].arriving[in.local >> 6] |= 1ull << (in.local & 63);
     if (packet.time < next_time_[in.node]) next_time_[in.node] = packet.time;
 }

@@ -2,7 +2,7 @@
 #include <bit>
 #include <functional>
 
-#include "models/network/packet/engine.hpp"
+#include "models/network/packet/partition.hpp"
 #include "sim/base/checks.hpp"
 
 namespace rehearse {
@@ -16,24 +16,26 @@ std::uint8_t rotation(std::int64_t time) {
 
 }  // namespace
 
-SimTime PacketEngine::next_event_time() const {
-    return SimTime{*std::min_element(next_time_.begin(), next_time_.end())};
+Partition::Partition(PacketEngine& engine, std::uint32_t id, std::uint32_t count, std::vector<std::uint32_t> own)
+    : id_(id), own_(std::move(own)), engine_(engine) {
+    for (std::vector<Outbox>& boxes : outboxes_) boxes.resize(count);
 }
 
-void PacketEngine::run(SimTime until) {
-    for (;;) {
-        const std::int64_t begin = next_event_time().value;
-        if (begin > until.value || begin == INT64_MAX) return;
-        const std::int64_t end = until.value - begin >= window_ ? begin + window_ : until.value + 1;
-        for (std::uint32_t node = 0; node < nodes_.size(); ++node) {
-            if (next_time_[node] < end) sweep(node, begin, end);
-        }
+std::int64_t Partition::next_event_time() const {
+    std::int64_t earliest = INT64_MAX;
+    for (const std::uint32_t node : own_) earliest = std::min(earliest, next_time_[node]);
+    return earliest;
+}
+
+void Partition::sweep_all(std::int64_t begin, std::int64_t end) {
+    for (const std::uint32_t node : own_) {
+        if (next_time_[node] < end) sweep(node, begin, end);
     }
 }
 
-void PacketEngine::sweep(std::uint32_t node, std::int64_t begin, std::int64_t end) {
+void Partition::sweep(std::uint32_t node, std::int64_t begin, std::int64_t end) {
     const std::int64_t later = gather(node, begin, end);
-    Node& here = nodes_[node];
+    FabricNode& here = nodes_[node];
     const std::uint32_t first_port = graph_->first_port(node);
     std::size_t i = 0;
     for (;;) {
@@ -44,7 +46,7 @@ void PacketEngine::sweep(std::uint32_t node, std::int64_t begin, std::int64_t en
         if (now_ >= end) break;
         ++events_;
         if (timer <= arrival) {
-            const Timer due = here.timers.front();
+            const NodeTimer due = here.timers.front();
             std::pop_heap(here.timers.begin(), here.timers.end(), std::greater<>{});
             here.timers.pop_back();
             fire(node, due);
@@ -61,7 +63,7 @@ void PacketEngine::sweep(std::uint32_t node, std::int64_t begin, std::int64_t en
 }
 
 // Sort keys of all packets that arrive before `end`; returns when the first later one does.
-std::int64_t PacketEngine::gather(std::uint32_t node, std::int64_t begin, std::int64_t end) {
+std::int64_t Partition::gather(std::uint32_t node, std::int64_t begin, std::int64_t end) {
     arrivals_.clear();
     std::int64_t later = INT64_MAX;
     const std::uint32_t first_port = graph_->first_port(node);
@@ -84,15 +86,15 @@ std::int64_t PacketEngine::gather(std::uint32_t node, std::int64_t begin, std::i
     return later;
 }
 
-void PacketEngine::add_timer(std::uint32_t node, std::int64_t time, TimerKind kind, std::uint32_t id,
+void Partition::add_timer(std::uint32_t node, std::int64_t time, TimerKind kind, std::uint32_t id,
                              std::uint32_t klass) {
-    std::vector<Timer>& timers = nodes_[node].timers;
+    std::vector<NodeTimer>& timers = nodes_[node].timers;
     timers.push_back({time, static_cast<std::uint32_t>(kind) | klass << 8, id});
     std::push_heap(timers.begin(), timers.end(), std::greater<>{});
     next_time_[node] = std::min(next_time_[node], time);
 }
 
-void PacketEngine::fire(std::uint32_t node, const Timer& timer) {
+void Partition::fire(std::uint32_t node, const NodeTimer& timer) {
     const std::uint32_t klass = timer.kind_and_class >> 8;
     switch (static_cast<TimerKind>(timer.kind_and_class & 0xFF)) {
         case TimerKind::port_free:
@@ -152,7 +154,7 @@ void PacketEngine::fire(std::uint32_t node, const Timer& timer) {
     REHEARSE_CHECK(node >= nodes_.size(), "a timer of no kind");
 }
 
-void PacketEngine::arrive(std::uint32_t node, std::uint32_t port, Packet& packet) {
+void Partition::arrive(std::uint32_t node, std::uint32_t port, Packet& packet) {
     if (has_link_layer_ ? !admit_frame(node, port, packet) : has(packet, PacketFlag::corrupted)) return;
     switch (packet.kind) {
         case PacketKind::pause:
@@ -178,22 +180,6 @@ void PacketEngine::arrive(std::uint32_t node, std::uint32_t port, Packet& packet
             return;
     }
     forward(port, packet);
-}
-
-std::int64_t PacketEngine::queue_longest() const {
-    std::int64_t longest = 0;
-    for (std::size_t port = 0; port < egress_.size(); ++port) {
-        std::int64_t bytes = 0;
-        for (std::uint32_t klass = 0; klass < classes_; ++klass) bytes += queues_[port * classes_ + klass].bytes;
-        longest = std::max(longest, bytes);
-    }
-    return longest;
-}
-
-std::uint64_t PacketEngine::fingerprint() const {
-    std::uint64_t all = 0xCBF29CE484222325ull;
-    for (const Node& node : nodes_) all = (all ^ node.fingerprint) * 0x100000001B3ull;
-    return all;
 }
 
 }  // namespace rehearse

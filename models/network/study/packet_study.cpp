@@ -62,23 +62,18 @@ SimDuration silence_most(const TransportSpec& transport) {
 void run_until_ended(PacketEngine& engine, const TransportSpec& transport, std::size_t queue_pairs,
                      SimTime start_last, const StudyWatch& watch, StudyRecord& record) {
     Sampler sampler(watch);
-    std::vector<std::uint32_t> open(engine.results().size());
-    for (std::uint32_t i = 0; i < open.size(); ++i) open[i] = i;
-    const std::size_t all = open.size();
+    const std::size_t all = engine.results().size();
     SimTime now, moved_at = start_last;
-    std::uint64_t moved = 0;
-    while (!open.empty()) {
+    for (Tally tally; tally.closed < all;) {
         const SimTime next = engine.next_event_time();
         if (next == SimTime{INT64_MAX} || next - moved_at > silence_most(transport)) return;
         now = std::max(now, next) + sampler.interval();
         engine.run(now);
-        std::erase_if(open, [&](std::uint32_t i) { return has_ended(engine.results()[i]); });
-        StudySample sample{now, (all - open.size()) / queue_pairs, total_of(engine.counters()),
-                           engine.queue_longest()};
-        if (sample.sum.data != moved) moved_at = now;
-        moved = sample.sum.data;
-        sampler.add(sample, record.samples);
-        if (watch.progress) watch.progress(static_cast<double>(all - open.size()) / static_cast<double>(all));
+        const std::uint64_t moved = tally.sum.data;
+        tally = engine.tally();
+        if (tally.sum.data != moved) moved_at = now;
+        sampler.add({now, tally.closed / queue_pairs, tally.sum, tally.queue_longest}, record.samples);
+        if (watch.progress) watch.progress(static_cast<double>(tally.closed) / static_cast<double>(all));
     }
 }
 
@@ -108,6 +103,7 @@ StudyRecord PacketStudy::run(const std::vector<StudyFlow>& flows, const std::vec
     SimTime start_last;
     for (const StudyFlow& flow : flows) start_last = std::max(start_last, flow.start);
     run_until_ended(engine_, spec_.transport, queue_pairs, start_last, watch, record);
+    engine_.gather();
     for (std::size_t f = 0; f < flows.size(); ++f) {
         record.flows.push_back(record_of(flows[f], idle[f], &engine_.results()[f * queue_pairs], queue_pairs));
         record.end = std::max(record.end, record.flows.back().finished);

@@ -52,8 +52,9 @@ struct StudyWatch {
 class PacketStudy {
 public:
     // The graph and the specs must outlive it.
-    PacketStudy(const FabricGraph& graph, const NetworkSpec& network, const PacketSpec& spec, std::uint64_t seed)
-        : graph_(graph), network_(network), spec_(spec), engine_(graph, network, spec, seed) {}
+    PacketStudy(const FabricGraph& graph, const NetworkSpec& network, const PacketSpec& spec, std::uint64_t seed,
+                const Crew& crew = {})
+        : graph_(graph), network_(network), spec_(spec), engine_(graph, network, spec, seed, crew) {}
 
     const SharedBuffer::Limits& buffer_limits() const { return engine_.buffer_limits(); }
     // Once. `idle` as IdleTimes::completions() gives it.
