@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "scenarios/net_results.hpp"
+#include "scenarios/net_scenario.hpp"
 #include "sim/base/switch.hpp"
 
 namespace rehearse {
@@ -19,5 +21,9 @@ struct NetRequest {
 // Results on stdout, progress and diagnosis on stderr. True when every flow ended, whole or by a reported QP error;
 // false when some never could (deadlock): the results are written all the same. Throws InputError, OutputError.
 bool net(const NetRequest& request);
+
+// One run, without results folder. Says on stderr which flows can never end. Throws InputError.
+NetOutcome study(const ValidNetScenario& scenario);
+void print_warnings(const ValidNetScenario& scenario);
 
 }  // namespace rehearse

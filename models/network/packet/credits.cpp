@@ -19,7 +19,7 @@ constexpr std::uint32_t silent_max = 32'768;
 
 [[noreturn]] void refuse(std::string path, std::string wrong, std::string expected) {
     Fault fault;
-    fault.path = std::move(path);
+    fault.path = "models.network.packet." + std::move(path);
     fault.wrong = std::move(wrong);
     fault.expected = std::move(expected);
     throw InputError({fault});

@@ -28,8 +28,10 @@ PacketEngine::PacketEngine(const FabricGraph& graph, const NetworkSpec& network,
       has_link_layer_(has_credits_ || has_retry_), congestion_(spec, nic_rate(graph)) {
     seed_ = splitmix64(seed_);  // near seeds must not share their draws: ports and counters are only XORed in
     control_wire_ = static_cast<std::uint16_t>(control_wire_bytes(network.framing).value);
-    loss_threshold_data_ = probability_threshold(spec.loss.data);
-    loss_threshold_control_ = probability_threshold(spec.loss.control);
+    const LossSpec loss = with_bit_errors(spec.loss, wire_bytes(network.framing, network.mtu, network.mtu),
+                                          control_wire_bytes(network.framing));
+    loss_threshold_data_ = probability_threshold(loss.data);
+    loss_threshold_control_ = probability_threshold(loss.control);
     reorder_max_ = spec.transport.paths == PathChoice::ecmp ? 0 : spec.transport.reorder_packets;
     nodes_.resize(graph.node_count());
     next_time_.assign(graph.node_count(), INT64_MAX);

@@ -34,4 +34,16 @@ Ratio frame_loss(const ReedSolomon& code, double bit_error_ratio, Bytes frame) {
     return Ratio{-std::expm1(touched * std::log1p(-failure))};
 }
 
+LossSpec with_bit_errors(LossSpec loss, Bytes data_frame, Bytes control_frame) {
+    if (loss.bit_error_ratio.value == 0) return loss;
+    const ReedSolomon& code = loss.fec == FecCode::rs_544_514 ? kp4 : loss.fec == FecCode::rs_528_514 ? kr4 : low_latency;
+    const auto more = [&](Ratio& ratio, Bytes frame) {
+        const double errors = frame_loss(code, loss.bit_error_ratio.value, frame).value;
+        ratio.value += (1 - ratio.value) * errors;
+    };
+    more(loss.data, data_frame);
+    more(loss.control, control_frame);
+    return loss;
+}
+
 }  // namespace rehearse

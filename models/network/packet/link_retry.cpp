@@ -14,7 +14,7 @@ constexpr std::uint16_t control_set = 8;  // bytes of an ACK or NACK
 void check_llr(const LlrSpec& llr, Bytes wire_max) {
     FaultList faults;
     const auto add = [&](const char* path, std::int64_t value, std::string expected) {
-        faults.add({{}, path, std::to_string(value), std::move(expected), {}});
+        faults.add({{}, std::string("models.network.packet.") + path, std::to_string(value), std::move(expected), {}});
     };
     const Bytes least = wire_max + llr.ack_spacing;
     if (llr.ack_spacing <= Bytes{0}) add("llr.ack_spacing", llr.ack_spacing.value, "more than 0 B, 2,048 B is usual");

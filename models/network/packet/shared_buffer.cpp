@@ -44,7 +44,7 @@ void check_reserved(Bytes reserved, Bytes pool, std::int64_t classes) {
     }
     if (classes > 8) {
         faults.add({.place = {},
-                    .path = "classes",
+                    .path = "models.network.packet.classes",
                     .wrong = std::to_string(classes) + " classes under PFC",
                     .expected = "at most 8",
                     .todo = "take flow_control: cbfc, which has 32"});

@@ -92,6 +92,7 @@ FlowRecord record_of(const StudyFlow& flow, SimDuration idle, const ConnectionRe
         record.finished = std::max(record.finished, result.finished);
         record.retransmissions += result.retransmissions;
         record.timeouts += result.timeouts;
+        record.stalled = std::max(record.stalled, result.stalled);
         if (!has_ended(result)) record.end = FlowEnd::blocked;
         else if (result.state == ConnectionState::failed && record.end == FlowEnd::whole) record.end = FlowEnd::failed;
     }
@@ -99,6 +100,11 @@ FlowRecord record_of(const StudyFlow& flow, SimDuration idle, const ConnectionRe
 }
 
 }  // namespace
+
+void PacketStudy::add(const FaultPlan& plan) {
+    for (const PlannedFault& planned : plan.links) engine_.add_fault(planned.fault);
+    for (const PauseStorm& storm : plan.storms) engine_.add_storm(storm);
+}
 
 StudyRecord PacketStudy::run(const std::vector<StudyFlow>& flows, const std::vector<SimDuration>& idle,
                              const StudyWatch& watch) {
