@@ -33,6 +33,7 @@ constexpr Column columns[] = {
     {"flows_blocked", [](const StudyFigures& f) { return Json(f.blocked); }},
     {"goodput_gbps", [](const StudyFigures& f) { return Json(f.goodput_gbps); }},
     {"time_end_us", [](const StudyFigures& f) { return Json(f.end_us); }},
+    {"fct_us_min", [](const StudyFigures& f) { return Json(f.fct_us.min); }},
     {"fct_us_p50", [](const StudyFigures& f) { return Json(f.fct_us.p50); }},
     {"fct_us_p99", [](const StudyFigures& f) { return Json(f.fct_us.p99); }},
     {"fct_us_max", [](const StudyFigures& f) { return Json(f.fct_us.max); }},

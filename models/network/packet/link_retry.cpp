@@ -36,7 +36,7 @@ void PacketEngine::fill_retry(Bytes wire_max) {
     for (std::uint32_t p = 0; p < graph_->port_count(); ++p) {
         const GraphPort& port = graph_->port(p);
         const std::uint64_t packet = static_cast<std::uint64_t>(wire_max.value) * port.byte_time >> 16;
-        const std::int64_t loop = 2 * port.latency + 3 * static_cast<std::int64_t>(packet) + llr.response.value;
+        const std::int64_t loop = graph_->loop_latency(p) + 3 * static_cast<std::int64_t>(packet) + llr.response.value;
         retry_patience_.push_back(std::max(llr.replay_timer.value, 2 * loop));
     }
 }

@@ -16,7 +16,8 @@
 
 namespace rehearse {
 
-enum class FlowEnd : std::uint8_t { whole, failed, blocked };  // failed: retries used up; blocked: it never ended
+// failed: retries used up, or it waits for a flow that failed; blocked: it never ended
+enum class FlowEnd : std::uint8_t { whole, failed, blocked };
 
 struct FlowRecord {
     SimTime start, finished;  // finished: the sender holds the last ACK
