@@ -44,7 +44,9 @@ private:
     static std::string text_of(const std::string& value) { return value; }
     template <class Q>
     static std::string text_of(Q quantity) { return format(quantity); }
-    void add(std::string_view key, std::string text) { notes_.push_back({prefix_ + std::string(key), std::move(text)}); }
+    void add(std::string_view key, std::string text) {
+        notes_.push_back({prefix_ + std::string(key), std::move(text)});
+    }
 
     std::string prefix_;
     std::vector<Note> notes_;
@@ -92,8 +94,8 @@ std::vector<Rule> rules_of(const PacketSpec& packet, const NetworkSpec& network)
         {"llr.", is_on(packet.llr.enabled), "link-level retry is off", "llr.enabled: on"},
         {"ecn.enabled", true, "", ""},
         {"ecn.", is_on(packet.ecn.enabled), "no packet is marked", "ecn.enabled: on"},
-        {"transport.flowlet_gap", transport.paths == PathChoice::flowlet, "a flow has one path, or every packet its own",
-         "transport.paths: flowlet"},
+        {"transport.flowlet_gap", transport.paths == PathChoice::flowlet,
+         "a flow has one path, or every packet its own", "transport.paths: flowlet"},
         {"transport.reorder_packets",
          transport.paths != PathChoice::ecmp && transport.recovery == LossRecovery::selective_repeat,
          "a gap is a loss at once", "transport.paths: spray or flowlet, and transport.recovery: selective_repeat"},

@@ -110,6 +110,20 @@ void diagnose(const StudyRecord& record, const std::vector<StudyFlow>& flows, co
     }
 }
 
+// Of the whole flows, pattern by pattern: flows_of() puts those of one behind those of the other.
+std::vector<Spread> fct_of_patterns(const std::vector<PatternSpec>& patterns, const StudyRecord& record) {
+    std::vector<Spread> spreads;
+    auto flow = record.flows.begin();
+    for (const PatternSpec& pattern : patterns) {
+        std::vector<double> times;
+        for (std::size_t left = flows_of({&pattern, 1}).size(); left > 0; --left, ++flow) {
+            if (flow->end == FlowEnd::whole) times.push_back((flow->finished - flow->start).seconds() * 1e6);
+        }
+        spreads.push_back(spread_of(std::move(times)));
+    }
+    return spreads;
+}
+
 }  // namespace
 
 NetOutcome study(const ValidNetScenario& scenario) {
@@ -126,9 +140,10 @@ NetOutcome study(const ValidNetScenario& scenario) {
         record = study_fluid(scenario, cluster, router, flows);
     }
     StudyFigures figures = figures_of(record, cluster);
+    std::vector<Spread> patterns = fct_of_patterns(scenario.net().patterns, record);
     diagnose(record, flows, cluster);
     return {scenario,          std::move(cluster), std::move(flows),    std::move(plan),
-            std::move(record), std::move(figures), seconds_since(began)};
+            std::move(record), std::move(figures), std::move(patterns), seconds_since(began)};
 }
 
 bool net(const NetRequest& request) {

@@ -139,6 +139,8 @@ Json run_json(const std::string& name, std::uint64_t seed, std::uint64_t fingerp
 std::string metrics_json(const NetOutcome& outcome) {
     Json json{{"schema_version", 1}};
     json["net"] = net_json(outcome.figures);
+    for (std::size_t i = 0; outcome.patterns.size() > 1 && i < outcome.patterns.size(); ++i)
+        json["net"]["fct_us_of_pattern"].push_back(spread_json(outcome.patterns[i]));
     json["network"] = network_json(outcome);
     if (!outcome.scenario.packet().faults.empty()) json["faults"] = faults_json(outcome);
     json["run"] = one_run_json(outcome);

@@ -29,6 +29,7 @@ struct NetOutcome {
     FaultPlan plan;
     StudyRecord record;
     StudyFigures figures;
+    std::vector<Spread> patterns;  // FCT in us of the whole flows of each pattern of a mix
     double wall_s = 0;  // set-up and study
 };
 

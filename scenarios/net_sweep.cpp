@@ -19,6 +19,7 @@ struct SweepRun {
     std::vector<std::string> labels;  // one of each axis
     ValidNetScenario scenario;
     StudyFigures figures;
+    std::vector<Spread> patterns;
     std::uint64_t fingerprint = 0;
     double wall_s = 0;
 };
@@ -51,6 +52,17 @@ constexpr Column columns[] = {
     {"queue_peak_bytes", [](const StudyFigures& f) { return Json(f.sum.queue_peak); }},
 };
 
+// Patterns of the largest mix; 0 without one. Each has a column.
+std::size_t mixed(const std::vector<SweepRun>& all) {
+    std::size_t most = 0;
+    for (const SweepRun& run : all) most = std::max(most, run.patterns.size());
+    return most > 1 ? most : 0;
+}
+std::string pattern_column(std::size_t pattern) { return fmt::format("fct_us_max_of_pattern_{}", pattern + 1); }
+double slowest(const SweepRun& run, std::size_t pattern) {
+    return pattern < run.patterns.size() ? run.patterns[pattern].max : 0;
+}
+
 std::string variant(std::size_t run) { return fmt::format("variant-{:02}", run + 1); }
 
 ValidNetScenario scenario_of(const NetRequest& request, const NetScenario& asked, std::size_t run) {
@@ -81,7 +93,7 @@ std::vector<SweepRun> runs(const NetRequest& request, const NetScenario& asked) 
     for (std::size_t run = 0; run < runs_of(asked.sweep); ++run) {
         std::vector<std::string> labels;
         for (const SweepPoint* point : points_of(asked.sweep, run)) labels.push_back(point->label);
-        all.push_back({std::move(labels), scenario_of(request, asked, run), {}});
+        all.push_back({std::move(labels), scenario_of(request, asked, run), {}, {}});
     }
     return all;
 }
@@ -100,6 +112,7 @@ Json rows_json(const NetScenario& asked, const std::vector<SweepRun>& all) {
     for (std::size_t i = 0; i < all.size(); ++i) {
         Json row{{"variant", variant(i)}, {"labels", all[i].labels}};
         for (const Column& column : columns) row[column.name] = column.of(all[i].figures);
+        for (std::size_t p = 0; p < mixed(all); ++p) row[pattern_column(p)] = slowest(all[i], p);
         row["fingerprint"] = fmt::format("{:016x}", all[i].fingerprint);
         rows.push_back(std::move(row));
     }
@@ -116,12 +129,14 @@ void write_csv(const std::string& path, const NetScenario& asked, const std::vec
     std::vector<std::string> header{"variant"};
     for (const SweepAxis& axis : asked.sweep) header.push_back(axis.name);
     for (const Column& column : columns) header.emplace_back(column.name);
+    for (std::size_t p = 0; p < mixed(all); ++p) header.push_back(pattern_column(p));
     header.emplace_back("fingerprint");
     CsvWriter csv(path, header);
     for (std::size_t i = 0; i < all.size(); ++i) {
         std::vector<std::string> cells{variant(i)};
         cells.insert(cells.end(), all[i].labels.begin(), all[i].labels.end());
         for (const Column& column : columns) cells.push_back(column.of(all[i].figures).dump());
+        for (std::size_t p = 0; p < mixed(all); ++p) cells.push_back(fmt::format("{}", slowest(all[i], p)));
         cells.push_back(fmt::format("{:016x}", all[i].fingerprint));
         csv.row_of(cells);
     }
@@ -137,13 +152,15 @@ std::string comparison(const NetScenario& asked, const std::vector<SweepRun>& al
         widths.push_back(width);
         text += fmt::format("{:<{}}  ", asked.sweep[a].name, width);
     }
-    text += fmt::format("{:>10}  {:>13}  {:>13}  {:>6}  {:>8}  {:>8}  {:>8}\n", "Gbps", "FCT p50, us", "FCT max, us",
-                        "failed", "timeouts", "pauses", "losses");
+    text += fmt::format("{:>10}  {:>13}  {:>13}", "Gbps", "FCT p50, us", "FCT max, us");
+    for (std::size_t p = 0; p < mixed(all); ++p) text += fmt::format("  {:>13}", fmt::format("of pattern {}", p + 1));
+    text += fmt::format("  {:>6}  {:>8}  {:>8}  {:>8}\n", "failed", "timeouts", "pauses", "losses");
     for (const SweepRun& run : all) {
         for (std::size_t a = 0; a < widths.size(); ++a) text += fmt::format("{:<{}}  ", run.labels[a], widths[a]);
         const StudyFigures& f = run.figures;
-        text += fmt::format("{:>10.6g}  {:>13.3f}  {:>13.3f}  {:>6}  {:>8}  {:>8}  {:>8}{}\n", f.goodput_gbps,
-                            f.fct_us.p50, f.fct_us.max, f.failed, f.timeouts, f.sum.pauses, f.sum.losses,
+        text += fmt::format("{:>10.6g}  {:>13.3f}  {:>13.3f}", f.goodput_gbps, f.fct_us.p50, f.fct_us.max);
+        for (std::size_t p = 0; p < mixed(all); ++p) text += fmt::format("  {:>13.3f}", slowest(run, p));
+        text += fmt::format("  {:>6}  {:>8}  {:>8}  {:>8}{}\n", f.failed, f.timeouts, f.sum.pauses, f.sum.losses,
                             f.blocked > 0 ? fmt::format("  {} BLOCKED", f.blocked) : "");
     }
     return text + fmt::format("\nseed {}, fingerprint {:016x}\n", asked.seed, fingerprint_of(all));
@@ -173,6 +190,7 @@ bool net_sweep(const NetRequest& request, const NetScenario& asked) {
         const NetOutcome outcome = study(all[i].scenario);
         write_files(folder, variant(i) + "/", outcome);
         all[i].figures = outcome.figures;
+        all[i].patterns = outcome.patterns;
         all[i].fingerprint = outcome.record.fingerprint;
         all[i].wall_s = outcome.wall_s;
         ended = ended && outcome.figures.blocked == 0;

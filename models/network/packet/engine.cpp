@@ -59,7 +59,8 @@ void PacketEngine::fill_buffers() {
         const std::int64_t quanta = spec_->pfc.response_quanta > 0 ? spec_->pfc.response_quanta
                                                                    : pfc_response_quanta(rate);
         response_.push_back(static_cast<std::int64_t>(static_cast<std::uint64_t>(quanta) * 64 * port.byte_time >> 16));
-        const HeadroomInput input{rate, SimDuration{graph_->loop_latency(p)}, wire_max, wire_min, spec_->buffer.cell, quanta};
+        const SimDuration loop{graph_->loop_latency(p)};
+        const HeadroomInput input{rate, loop, wire_max, wire_min, spec_->buffer.cell, quanta};
         headroom_.push_back(spec_->pfc.headroom > Bytes{0} ? spec_->pfc.headroom.value : pfc_headroom(input).value);
     }
     for (std::uint32_t node = graph_->nic_count(); node < graph_->node_count(); ++node) {

@@ -36,7 +36,8 @@ Ratio frame_loss(const ReedSolomon& code, double bit_error_ratio, Bytes frame) {
 
 LossSpec with_bit_errors(LossSpec loss, Bytes data_frame, Bytes control_frame) {
     if (loss.bit_error_ratio.value == 0) return loss;
-    const ReedSolomon& code = loss.fec == FecCode::rs_544_514 ? kp4 : loss.fec == FecCode::rs_528_514 ? kr4 : low_latency;
+    constexpr ReedSolomon codes[] = {kp4, kr4, low_latency};
+    const ReedSolomon& code = codes[static_cast<std::size_t>(loss.fec)];
     const auto more = [&](Ratio& ratio, Bytes frame) {
         const double errors = frame_loss(code, loss.bit_error_ratio.value, frame).value;
         ratio.value += (1 - ratio.value) * errors;

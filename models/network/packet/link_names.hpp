@@ -1,4 +1,4 @@
-// Links and switches by the names that `rehearse topo` prints, for faults of named links.
+// Links and switches by the names that `rehearse topo --format dot` prints, for faults of named links.
 //
 // Example: link_named(cluster, "node0.gpu0", "pod0.set0.tor0") is the way up of the first GPU that sits on its NIC.
 #pragma once
