@@ -191,10 +191,18 @@ def page(title, all_results, figures, absent, points=()):
     parts += [figure_html(name, png) for name, png in figures]
     parts.append(scaling_html(points))
     if described:
-        parts.append("<h2>Breakdown of the step</h2>\n" + breakdown_html(described))
+        steps = [results for results in described if "net" not in results.metrics and "sweep" not in results.metrics]
+        if steps:
+            parts.append("<h2>Breakdown of the step</h2>\n" + breakdown_html(steps))
+        for name, title in (("net", "Traffic"), ("sweep", "Sweep")):
+            of_kind = [results for results in described if name in results.metrics]
+            if of_kind:
+                parts.append(f"<h2>{title}</h2>\n" + (section_html(of_kind, name) if name == "net" else "")
+                             + "".join(row_lists_html(one, name, 1000) for one in of_kind))
         parts.append("<h2>Network</h2>\n" + section_html(described, "network")
                      + "".join(row_lists_html(one, "network") for one in described))
-        parts.append("<h2>Provenance of parameters</h2>\n" + "".join(provenance_html(one) for one in described))
+        if steps:
+            parts.append("<h2>Provenance of parameters</h2>\n" + "".join(provenance_html(one) for one in steps))
         parts.append("<h2>Runs</h2>\n" + section_html(described, "run"))
     parts += [placement_html(results) for results in all_results]
     parts += [f"<h2>Summary: {escape(results.name)}</h2>\n<pre>{escape(results.summary)}</pre>\n"

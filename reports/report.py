@@ -14,7 +14,7 @@ from pathlib import Path
 def parse(arguments):
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("inputs", nargs="+", metavar="DIR", type=Path,
-                        help="results folder of `rehearse run`, or the JSON of `rehearse validate`")
+                        help="results folder of `rehearse run` or `rehearse net`, or the JSON of `rehearse validate`")
     parser.add_argument("--out", type=Path, metavar="DIR",
                         help="where the figures and report.html go (default: DIR/report)")
     parser.add_argument("--window", type=float, nargs=2, metavar=("FROM_MS", "TO_MS"),
@@ -31,12 +31,16 @@ def file_name(kind, all_results, index):
 
 def draw_all(figures, all_results, points, window_us):
     """[(file name, title, figure)] of everything that can be drawn."""
+    import net_figures
+
     drawn = [("breakdown.png", "Where a step goes", figures.draw_breakdown(all_results)),
              ("scaling.png", "Scaling", figures.draw_scaling(points))]
     for i, results in enumerate(all_results):
         drawn.append((file_name("timeline", all_results, i), f"Timeline: {results.name}",
                       figures.draw_timeline(results, window_us)))
         drawn.append((file_name("links", all_results, i), f"Links: {results.name}", figures.draw_links(results)))
+        drawn.append((file_name("flows", all_results, i), f"Flows: {results.name}", net_figures.draw_net(results)))
+        drawn.append((file_name("sweep", all_results, i), f"Sweep: {results.name}", net_figures.draw_sweep(results)))
     return [one for one in drawn if one[2] is not None]
 
 

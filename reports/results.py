@@ -33,6 +33,8 @@ class Results:
     metrics: dict = field(default_factory=dict)
     links: list = field(default_factory=list)  # dicts with link, from, to, tier, rate_bps, bytes, utilisation
     placement: list = field(default_factory=list)
+    flows: list = field(default_factory=list)   # of `rehearse net`: dicts with slowdown, end
+    series: list = field(default_factory=list)  # ... with time_us, queue_longest_bytes
     spans: list = field(default_factory=list)
     rank_names: dict = field(default_factory=dict)  # rank -> text, where the trace names it
     summary: str = ""
@@ -78,9 +80,15 @@ def read_results(path):
     path = Path(path)
     results = Results(path, path.resolve().name)
     _read(results, "metrics.json", _read_metrics)
-    _read(results, "links.csv", _read_links)
-    _read(results, "placement.csv", _read_placement)
-    _read(results, "timeline.json.gz", _read_timeline)
+    if "sweep" not in results.metrics:
+        _read(results, "links.csv", _read_links)
+    if "net" in results.metrics:
+        _read(results, "flows.csv", _read_flows)
+        if section(results.metrics, "run").get("fidelity") == "packet":
+            _read(results, "series.csv", _read_series)
+    elif "sweep" not in results.metrics:
+        _read(results, "placement.csv", _read_placement)
+        _read(results, "timeline.json.gz", _read_timeline)
     _read(results, "summary.txt", _read_summary)
     return results
 
@@ -124,6 +132,16 @@ def _read_links(results, file):
             row["bytes"] = float(row["bytes"])
             row["rate_bps"] = float(row["rate_bps"])
             results.links.append(row)
+
+
+def _read_flows(results, file):
+    with open(file, newline="", encoding="utf-8") as rows:
+        results.flows = [row | {"slowdown": float(row["slowdown"])} for row in csv.DictReader(rows)]
+
+
+def _read_series(results, file):
+    with open(file, newline="", encoding="utf-8") as rows:
+        results.series = [{key: float(value) for key, value in row.items()} for row in csv.DictReader(rows)]
 
 
 def _read_placement(results, file):

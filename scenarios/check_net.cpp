@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "models/network/framing.hpp"
+#include "scenarios/check_parts.hpp"
 #include "scenarios/findings.hpp"
 #include "scenarios/net_scenario.hpp"
 #include "sim/base/units_text.hpp"
@@ -105,42 +105,16 @@ void check_patterns(NetScenario& scenario, Findings& findings) {
             .run(scenario.net.patterns[i]);
 }
 
-void check_packets(const NetScenario& scenario, Findings& findings) {
-    const PacketSpec& packet = scenario.packet;
-    const HeaderStack stack = header_stack(scenario.network.framing);
-    const Bytes wire = scenario.network.mtu + stack.every_packet + stack.first_packet + stack.line;
-    if (wire > Bytes{65535})
-        findings.fault("models.network.mtu", fmt::format("a packet of {} on the wire", format(wire)),
-                       "at most 65535 B");
-    if (packet.ecn.mark_min >= packet.ecn.mark_max)
-        findings.fault("models.network.packet.ecn.mark_max",
-                       fmt::format("marking ends at {} and begins at {}", format(packet.ecn.mark_max),
-                                   format(packet.ecn.mark_min)),
-                       "mark_min < mark_max < XOFF");
-    if (packet.pfc.headroom > packet.buffer.pool)
-        findings.fault("models.network.packet.pfc.headroom",
-                       fmt::format("the headroom of {} is larger than the buffer of {}", format(packet.pfc.headroom),
-                                   format(packet.buffer.pool)),
-                       "less than models.network.packet.buffer.pool");
-    const bool by_credit = scenario.network.flow_control == FlowControl::cbfc;
-    const std::int64_t credits = packet.cbfc.buffer.value / std::max<std::int64_t>(1, packet.cbfc.credit.value);
-    const std::int64_t needed = (wire.value + packet.cbfc.credit.value - 1) / packet.cbfc.credit.value;
-    if (by_credit && packet.cbfc.buffer > Bytes{0} && credits < needed)
-        findings.fault("models.network.packet.cbfc.buffer",
-                       fmt::format("{} credits of {} hold no packet of {}: nothing could ever be sent", credits,
-                                   format(packet.cbfc.credit), format(wire)),
-                       fmt::format("{} or more, or 0 B for what the link needs", format(wire)));
-}
-
 }  // namespace
 
 ValidNetScenario validate(NetScenario raw) {
     Findings findings(raw.written);
     check_size(raw, findings);
     if (findings.sound()) check_patterns(raw, findings);
-    if (raw.network.fidelity == Fidelity::packet) check_packets(raw, findings);
+    if (raw.network.fidelity == Fidelity::packet) check_packet(raw.packet, raw.network, findings);
     findings.throw_if_any();
     ValidNetScenario valid;
+    valid.warnings_ = findings.warnings();
     valid.scenario_ = std::move(raw);
     return valid;
 }

@@ -1,6 +1,7 @@
 // The parts of validate().
 #pragma once
 
+#include "models/network/packet/spec.hpp"
 #include "scenarios/findings.hpp"
 #include "scenarios/scenario.hpp"
 
@@ -14,5 +15,8 @@ void check_cluster(ClusterSpec& cluster, const JobSpec& job, const ParallelSpec&
 void check_memory(const TrainingSpec& training, const DeviceProfile& profile, Findings& findings);
 // Sets the hash of a fat tree, which routes D-mod-k.
 void check_network(NetworkSpec& network, const FabricSpec& fabric, Findings& findings);
+// Packet fidelity: sizes that no packet fits into, values that contradict each other; a warning for each value that is
+// no default and that nothing looks at.
+void check_packet(const PacketSpec& packet, const NetworkSpec& network, Findings& findings);
 
 }  // namespace rehearse

@@ -8,7 +8,9 @@
 #include "models/network/study/idle_time.hpp"
 #include "scenarios/findings.hpp"
 #include "scenarios/net_results.hpp"
+#include "scenarios/net_sweep.hpp"
 #include "scenarios/read_scenario.hpp"
+#include "scenarios/results.hpp"
 #include "sim/base/units_text.hpp"
 #include "sim/trace/progress.hpp"
 
@@ -44,6 +46,11 @@ void check_buffers(const ValidNetScenario& scenario, const SharedBuffer::Limits&
     Findings findings(scenario.plain().written);
     const double lone = limits.alpha / (1 + limits.alpha) * static_cast<double>(limits.shared);
     const Bytes xoff{static_cast<std::int64_t>(lone) + limits.reserve};
+    if (limits.shared > 0 && packet.pfc.resume_offset >= xoff)
+        findings.fault("models.network.packet.pfc.resume_offset",
+                       fmt::format("PFC pauses a lone queue at {}; it would never resume {} below",
+                                   format(xoff), format(packet.pfc.resume_offset)),
+                       "less than XOFF", "lower resume_offset, or raise buffer.alpha");
     if (limits.shared <= 0)
         findings.fault("models.network.packet.pfc.headroom", "headroom and reserve of all ports fill the buffer",
                        fmt::format("together less than {} a slice", format(Bytes{packet.buffer.pool.value /
@@ -57,9 +64,9 @@ void check_buffers(const ValidNetScenario& scenario, const SharedBuffer::Limits&
     findings.throw_if_any();
 }
 
-// What graph and engine find wrong gets the place of its key.
+// Whatever building the fabric, its faults and its engine refuse gets the place of its key.
 template <class Make>
-auto with_places(const ValidNetScenario& scenario, Make make) {
+auto located(const ValidNetScenario& scenario, const Make& make) {
     try {
         return make();
     } catch (const InputError& error) {
@@ -70,66 +77,104 @@ auto with_places(const ValidNetScenario& scenario, Make make) {
     }
 }
 
-Crew crew_of(const NetRequest& request) {
-    return {.threads = static_cast<std::uint32_t>(request.threads), .processes = request.processes};
-}
-
-bool is_first(const NetRequest& request) { return request.processes == nullptr || request.processes->rank() == 0; }
-
-StudyRecord study(const ValidNetScenario& scenario, const Cluster& cluster, const Router& router,
-                  const std::vector<StudyFlow>& flows, const NetRequest& request) {
+StudyRecord study_packets(const ValidNetScenario& scenario, const Cluster& cluster, const Router& router,
+                          const FaultPlan& plan, const std::vector<StudyFlow>& flows, const Crew& crew) {
     const NetworkSpec& network = scenario.network();
-    const bool packets = network.fidelity == Fidelity::packet;
-    const Switch pad_last = packets ? scenario.packet().transport.pad_last : Switch::off;
-    if (!packets)
-        return run_fluid(cluster, router, network, scenario.packet().transport.paths, flows,
-                         IdleTimes(cluster, router, network, pad_last).completions(flows));
     check_ways(scenario, cluster, router, flows);
-    const FabricGraph graph = with_places(scenario, [&] { return FabricGraph(cluster, router); });
-    const auto study = with_places(scenario, [&] {
-        return std::make_unique<PacketStudy>(graph, network, scenario.packet(), scenario.seed(), crew_of(request));
+    const FabricGraph graph = located(scenario, [&] { return FabricGraph(cluster, router); });
+    const auto study = located(scenario, [&] {
+        return std::make_unique<PacketStudy>(graph, network, scenario.packet(), scenario.seed(), crew);
     });
     check_buffers(scenario, study->buffer_limits());
+    study->add(plan);
     Progress progress(stderr, ProgressMode::terminal_only);
     StudyWatch watch;
     watch.interval = scenario.net().sample_interval;
     watch.samples_most = scenario.net().sample_count;
-    if (is_first(request)) watch.progress = [&](double share) { progress.update(share, "flows ended"); };
+    if (is_first(crew)) watch.progress = [&](double share) { progress.update(share, "flows ended"); };
+    const Switch pad_last = scenario.packet().transport.pad_last;
     return study->run(flows, IdleTimes(cluster, router, network, pad_last).completions(flows), watch);
 }
 
-void diagnose(const NetOutcome& outcome) {
+StudyRecord study_fluid(const ValidNetScenario& scenario, const Cluster& cluster, const Router& router,
+                        const std::vector<StudyFlow>& flows) {
+    return run_fluid(cluster, router, scenario.network(), scenario.packet().transport.paths, flows,
+                     IdleTimes(cluster, router, scenario.network(), Switch::off).completions(flows));
+}
+
+void diagnose(const StudyRecord& record, const std::vector<StudyFlow>& flows, const Cluster& cluster) {
     std::size_t shown = 0;
-    for (std::size_t f = 0; f < outcome.record.flows.size() && shown < 5; ++f) {
-        if (outcome.record.flows[f].end != FlowEnd::blocked) continue;
-        const StudyFlow& flow = outcome.flows[f];
+    for (std::size_t f = 0; f < record.flows.size() && shown < 5; ++f) {
+        if (record.flows[f].end != FlowEnd::blocked) continue;
         fmt::print(stderr, "{} flow {}: {} -> {}\n", shown++ == 0 ? "rehearse: flows that can never end:" : "  and",
-                   f, outcome.cluster.vertex_name(outcome.cluster.gpu_vertex(flow.source)),
-                   outcome.cluster.vertex_name(outcome.cluster.gpu_vertex(flow.destination)));
+                   f, cluster.vertex_name(cluster.gpu_vertex(flows[f].source)),
+                   cluster.vertex_name(cluster.gpu_vertex(flows[f].destination)));
     }
+}
+
+// Of the whole flows, pattern by pattern: flows_of() puts those of one behind those of the other.
+std::vector<Spread> fct_of_patterns(const std::vector<PatternSpec>& patterns, const StudyRecord& record) {
+    std::vector<Spread> spreads;
+    auto flow = record.flows.begin();
+    for (const PatternSpec& pattern : patterns) {
+        std::vector<double> times;
+        for (std::size_t left = flows_of({&pattern, 1}).size(); left > 0; --left, ++flow) {
+            if (flow->end == FlowEnd::whole) times.push_back((flow->finished - flow->start).seconds() * 1e6);
+        }
+        spreads.push_back(spread_of(std::move(times)));
+    }
+    return spreads;
 }
 
 }  // namespace
 
-bool net(const NetRequest& request) {
+Crew crew_of(const NetRequest& request) {
+    return {.threads = static_cast<std::uint32_t>(request.threads), .processes = request.processes};
+}
+
+bool is_first(const Crew& crew) { return crew.processes == nullptr || crew.processes->rank() == 0; }
+
+NetOutcome study(const ValidNetScenario& scenario, const Crew& crew) {
     const Clock::time_point began = Clock::now();
-    const ValidNetScenario scenario = validate(read_net_scenario(request.path, request.overrides));
-    std::optional<ResultFolder> folder;
-    if (request.out && is_first(request)) folder.emplace(*request.out);
-
-    const Cluster cluster = build_cluster(scenario.cluster());
+    Cluster cluster = build_cluster(scenario.cluster());
     const Router router(cluster, scenario.network().ecmp, scenario.seed());
-    const std::vector<StudyFlow> flows = flows_of(scenario.net().patterns);
-    const StudyRecord record = study(scenario, cluster, router, flows, request);
-    const NetOutcome outcome{scenario, cluster, flows, record, figures_of(record, cluster), seconds_since(began)};
-    if (!is_first(request)) return outcome.figures.blocked == 0;
+    std::vector<StudyFlow> flows = flows_of(scenario.net().patterns);
+    FaultPlan plan;
+    StudyRecord record;
+    if (scenario.network().fidelity == Fidelity::packet) {
+        plan = located(scenario, [&] { return plan_faults(cluster, scenario.network(), scenario.packet()); });
+        record = study_packets(scenario, cluster, router, plan, flows, crew);
+    } else {
+        record = study_fluid(scenario, cluster, router, flows);
+    }
+    StudyFigures figures = figures_of(record, cluster);
+    std::vector<Spread> patterns = fct_of_patterns(scenario.net().patterns, record);
+    if (is_first(crew)) diagnose(record, flows, cluster);
+    return {scenario,          std::move(cluster), std::move(flows),    std::move(plan),
+            std::move(record), std::move(figures), std::move(patterns), seconds_since(began)};
+}
 
-    if (!folder) folder.emplace(default_folder(outcome));
-    write_results(*folder, outcome);
+bool net(const NetRequest& request) {
+    const NetScenario asked = read_net_scenario(request.path, request.overrides);
+    if (!asked.sweep.empty()) return net_sweep(request, asked);
+    const ValidNetScenario scenario = validate(asked);
+    const Crew crew = crew_of(request);
+    if (is_first(crew)) print_warnings(scenario);
+    std::optional<ResultFolder> folder;
+    if (request.out && is_first(crew)) folder.emplace(*request.out);
+    const NetOutcome outcome = study(scenario, crew);
+    if (!is_first(crew)) return outcome.figures.blocked == 0;
+    if (!folder)
+        folder.emplace(default_folder(scenario.name(), fmt::format("{:016x}", outcome.record.fingerprint)));
+    write_files(*folder, "", outcome);
+    folder->publish();
     if (!is_on(request.quiet)) fmt::print("{}", summary(outcome));
     fmt::print("results: {}\n", folder->final_path().string());
-    diagnose(outcome);
     return outcome.figures.blocked == 0;
+}
+
+void print_warnings(const ValidNetScenario& scenario) {
+    for (const std::string& warning : scenario.warnings()) fmt::print(stderr, "{}\n", warning);
 }
 
 }  // namespace rehearse

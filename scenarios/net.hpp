@@ -6,6 +6,9 @@
 #include <string>
 #include <vector>
 
+#include "models/network/packet/engine.hpp"
+#include "scenarios/net_results.hpp"
+#include "scenarios/net_scenario.hpp"
 #include "sim/base/switch.hpp"
 
 namespace rehearse {
@@ -24,5 +27,13 @@ struct NetRequest {
 // Results on stdout, progress and diagnosis on stderr. True when every flow ended, whole or by a reported QP error;
 // false when some never could (deadlock): the results are written all the same. Throws InputError, OutputError.
 bool net(const NetRequest& request);
+
+Crew crew_of(const NetRequest& request);
+bool is_first(const Crew& crew);  // the process that writes and speaks
+
+// One run, without results folder; all processes of a crew call it. Says on stderr which flows can never end. Throws
+// InputError.
+NetOutcome study(const ValidNetScenario& scenario, const Crew& crew = {});
+void print_warnings(const ValidNetScenario& scenario);
 
 }  // namespace rehearse

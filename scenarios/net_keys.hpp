@@ -44,6 +44,7 @@ void net_scenario_keys(V& v, NetScenario& scenario) {
             v.section("packet", [&] { packet_keys(v, scenario.packet); });
         });
     });
+    v.sweep("sweep", scenario.sweep);
 }
 
 }  // namespace rehearse

@@ -4,6 +4,7 @@
 
 #include "scenarios/installation.hpp"
 #include "scenarios/json_parts.hpp"
+#include "scenarios/net_faults.hpp"
 #include "scenarios/results.hpp"
 #include "scenarios/scenario_yaml.hpp"
 #include "scenarios/text_file.hpp"
@@ -22,8 +23,6 @@ bool has_packets(const NetOutcome& outcome) {
     return outcome.scenario.network().fidelity == Fidelity::packet;
 }
 
-std::string fingerprint_text(const NetOutcome& outcome) { return fmt::format("{:016x}", outcome.record.fingerprint); }
-
 Json spread_json(const Spread& spread) {
     return {{"min", spread.min}, {"mean", spread.mean}, {"p50", spread.p50}, {"p99", spread.p99}, {"max", spread.max}};
 }
@@ -41,6 +40,7 @@ Json net_json(const StudyFigures& figures) {
             {"control_link_transmissions", figures.sum.control},
             {"retransmissions", figures.retransmissions},
             {"timeouts", figures.timeouts},
+            {"stalled_us_max", figures.stalled_us},
             {"drops", figures.sum.drops},
             {"losses", figures.sum.losses},
             {"link_replays", figures.sum.replays},
@@ -70,26 +70,21 @@ Json network_json(const NetOutcome& outcome) {
     return json;
 }
 
-Json run_json(const NetOutcome& outcome) {
+Json one_run_json(const NetOutcome& outcome) {
     const ValidNetScenario& scenario = outcome.scenario;
-    return {{"scenario", scenario.name()},
-            {"seed", scenario.seed()},
-            {"fingerprint", fingerprint_text(outcome)},
-            {"fidelity", word_for(fidelity_words, scenario.network().fidelity)},
-            {"job_outcome", outcome.figures.blocked > 0  ? "blocked"
-                            : outcome.figures.failed > 0 ? "flows_failed"
-                                                         : "completed"},
-            {"events", outcome.record.events},
-            {"wall_s", outcome.wall_s},
-            {"peak_rss_bytes", peak_rss_bytes()},
-            {"version", version()},
-            {"commit", commit()}};
+    Json json = run_json(scenario.name(), scenario.seed(), outcome.record.fingerprint, outcome.wall_s);
+    json["fidelity"] = word_for(fidelity_words, scenario.network().fidelity);
+    json["job_outcome"] = outcome.figures.blocked > 0  ? "blocked"
+                          : outcome.figures.failed > 0 ? "flows_failed"
+                                                       : "completed";
+    json["events"] = outcome.record.events;
+    return json;
 }
 
 void write_flows(const std::string& path, const NetOutcome& outcome) {
     constexpr std::string_view words[] = {"whole", "failed", "blocked"};
     CsvWriter csv(path, {"flow", "source", "destination", "bytes", "start_us", "fct_us", "slowdown", "retransmissions",
-                         "timeouts", "end"});
+                         "timeouts", "stalled_us", "end"});
     for (std::size_t f = 0; f < outcome.flows.size(); ++f) {
         const FlowRecord& record = outcome.record.flows[f];
         const bool whole = record.end == FlowEnd::whole;
@@ -97,7 +92,7 @@ void write_flows(const std::string& path, const NetOutcome& outcome) {
         const double slowdown = record.idle.value > 0 ? time.seconds() / record.idle.seconds() : 0;
         csv.row(f, outcome.flows[f].source.value, outcome.flows[f].destination.value, record.bytes.value,
                 record.start.seconds() * 1e6, microseconds_of(time), slowdown, record.retransmissions, record.timeouts,
-                words[static_cast<std::size_t>(record.end)]);
+                microseconds_of(record.stalled), words[static_cast<std::size_t>(record.end)]);
     }
     csv.close();
 }
@@ -131,28 +126,37 @@ void write_series(const std::string& path, const NetOutcome& outcome) {
 
 }  // namespace
 
-std::string default_folder(const NetOutcome& outcome) {
-    return default_folder(outcome.scenario.name(), fingerprint_text(outcome));
+Json run_json(const std::string& name, std::uint64_t seed, std::uint64_t fingerprint, double wall_s) {
+    return {{"scenario", name},
+            {"seed", seed},
+            {"fingerprint", fmt::format("{:016x}", fingerprint)},
+            {"wall_s", wall_s},
+            {"peak_rss_bytes", peak_rss_bytes()},
+            {"version", version()},
+            {"commit", commit()}};
 }
 
 std::string metrics_json(const NetOutcome& outcome) {
     Json json{{"schema_version", 1}};
     json["net"] = net_json(outcome.figures);
+    for (std::size_t i = 0; outcome.patterns.size() > 1 && i < outcome.patterns.size(); ++i)
+        json["net"]["fct_us_of_pattern"].push_back(spread_json(outcome.patterns[i]));
     json["network"] = network_json(outcome);
-    json["run"] = run_json(outcome);
+    if (!outcome.scenario.packet().faults.empty()) json["faults"] = faults_json(outcome);
+    json["run"] = one_run_json(outcome);
     return json.dump(2) + "\n";
 }
 
-void write_results(ResultFolder& folder, const NetOutcome& outcome) {
-    write_text(folder.file("scenario.resolved.yaml"),
-               fmt::format("# Every default spelled out; fingerprint {}.\n", fingerprint_text(outcome)) +
+void write_files(const ResultFolder& folder, const std::string& prefix, const NetOutcome& outcome) {
+    const auto file = [&](const char* name) { return folder.file(prefix + name); };
+    write_text(file("scenario.resolved.yaml"),
+               fmt::format("# Every default spelled out; fingerprint {:016x}.\n", outcome.record.fingerprint) +
                    scenario_yaml(outcome.scenario.plain()));
-    write_flows(folder.file("flows.csv"), outcome);
-    write_links(folder.file("links.csv"), outcome);
-    if (has_packets(outcome)) write_series(folder.file("series.csv"), outcome);
-    write_text(folder.file("summary.txt"), summary(outcome));
-    write_text(folder.file("metrics.json"), metrics_json(outcome));
-    folder.publish();
+    write_flows(file("flows.csv"), outcome);
+    write_links(file("links.csv"), outcome);
+    if (has_packets(outcome)) write_series(file("series.csv"), outcome);
+    write_text(file("summary.txt"), summary(outcome));
+    write_text(file("metrics.json"), metrics_json(outcome));
 }
 
 }  // namespace rehearse

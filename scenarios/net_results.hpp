@@ -7,10 +7,15 @@
 //     links.csv                 counters of every link; at flow fidelity bytes and utilisation alone
 //     series.csv                totals at each sample; packet fidelity only
 //     summary.txt               the screen
+//
+// A sweep leaves sweep.csv (a line per run: its point of each axis, figures, fingerprint), the comparison as screen and
+// in metrics.json (`sweep`), its scenario, and for each run a folder variant-NN with the files above.
 #pragma once
 
+#include <nlohmann/json.hpp>
 #include <string>
 
+#include "models/network/packet/fault_plan.hpp"
 #include "models/network/study/figures.hpp"
 #include "scenarios/net_scenario.hpp"
 #include "sim/trace/result_folder.hpp"
@@ -18,17 +23,21 @@
 namespace rehearse {
 
 struct NetOutcome {
-    const ValidNetScenario& scenario;
-    const Cluster& cluster;
-    const std::vector<StudyFlow>& flows;
-    const StudyRecord& record;
+    ValidNetScenario scenario;
+    Cluster cluster;
+    std::vector<StudyFlow> flows;
+    FaultPlan plan;
+    StudyRecord record;
     StudyFigures figures;
-    double wall_s = 0;  // from the start of the command to the end of the study
+    std::vector<Spread> patterns;  // FCT in us of the whole flows of each pattern of a mix
+    double wall_s = 0;  // set-up and study
 };
 
-std::string default_folder(const NetOutcome& outcome);
 std::string metrics_json(const NetOutcome& outcome);
 std::string summary(const NetOutcome& outcome);  // one screen
-void write_results(ResultFolder& folder, const NetOutcome& outcome);  // and publishes it
+// The files of a run; `prefix` "" or "variant-01/".
+void write_files(const ResultFolder& folder, const std::string& prefix, const NetOutcome& outcome);
+// run_json's part of metrics.json that every kind of net result has; `fingerprint` of all its runs.
+nlohmann::ordered_json run_json(const std::string& name, std::uint64_t seed, std::uint64_t fingerprint, double wall_s);
 
 }  // namespace rehearse

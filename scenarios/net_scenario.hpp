@@ -9,6 +9,7 @@
 #include "models/network/packet/spec.hpp"
 #include "models/network/spec.hpp"
 #include "models/network/study/pattern.hpp"
+#include "scenarios/sweep.hpp"
 #include "sim/config/config_node.hpp"
 #include "topology/spec.hpp"
 
@@ -29,6 +30,7 @@ struct NetScenario {
     NetSpec net;
     NetworkSpec network;
     PacketSpec packet;
+    std::vector<SweepAxis> sweep;  // none: one run
     ConfigNode written;  // what the file said and where
 };
 
@@ -43,11 +45,13 @@ public:
     const NetSpec& net() const { return scenario_.net; }
     const NetworkSpec& network() const { return scenario_.network; }
     const PacketSpec& packet() const { return scenario_.packet; }
+    const std::vector<std::string>& warnings() const { return warnings_; }
 
 private:
     friend ValidNetScenario validate(NetScenario raw);
     ValidNetScenario() = default;
     NetScenario scenario_;
+    std::vector<std::string> warnings_;
 };
 
 // Throws InputError with every fault, each at the place of its key.

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "scenarios/net_faults.hpp"
 #include "scenarios/net_results.hpp"
 #include "scenarios/short_number.hpp"
 #include "scenarios/words.hpp"
@@ -42,10 +43,11 @@ std::string packet_counts(const StudyFigures& figures) {
     const PortCounters& sum = figures.sum;
     return fmt::format(
         "{:<14} {} ({} data, {} control)\n"
-        "{:<14} {} drops, {} losses, {} retransmissions, {} timeouts, {} link replays\n"
+        "{:<14} {} drops, {} losses, {} retransmissions, {} link replays\n"
+        "{:<14} {} timeouts, a flow waited {:.3f} us at most for them\n"
         "{:<14} {} pauses ({:.3f} us of links paused), {} ECN marks\n",
         "transmissions", sum.data + sum.control, sum.data, sum.control, "lost", sum.drops, sum.losses,
-        figures.retransmissions, figures.timeouts, sum.replays, "held back", sum.pauses,
+        figures.retransmissions, sum.replays, "stalled", figures.timeouts, figures.stalled_us, "held back", sum.pauses,
         SimDuration{sum.paused}.seconds() * 1e6, sum.marks);
 }
 
@@ -100,7 +102,7 @@ std::string summary(const NetOutcome& outcome) {
     for (const PatternSpec& pattern : scenario.net().patterns) text += pattern_line(pattern);
     text += "\n" + times(outcome.figures);
     if (packets) text += packet_counts(outcome.figures);
-    text += tier_lines(outcome) + link_lines(outcome);
+    text += fault_lines(outcome) + tier_lines(outcome) + link_lines(outcome);
     return text + fmt::format("\nseed {}, fingerprint {:016x}\n", scenario.seed(), outcome.record.fingerprint);
 }
 

@@ -60,9 +60,46 @@ void flow_control_keys(V& v, PacketSpec& packet) {
         v.value("ack_spacing", llr.ack_spacing);
         v.value("response", llr.response);
         v.value("replay_timer", llr.replay_timer);
-        v.value("replays_max", llr.replays_max, {.range = {0, 255}});
+        v.value("replays_max", llr.replays_max, {.range = {1, 255}});
+        v.word("flush", llr.flush, llr_flush_words);
         v.value("replay_buffer", llr.replay_buffer, {.comment = "0 B: as large as the loop needs"});
     });
+}
+
+template <class V>
+void loss_keys(V& v, LossSpec& loss) {
+    v.share("data", loss.data, 1);
+    v.share("control", loss.control, 1);
+    v.value("burst", loss.burst, {.range = {1, 1 << 20}, .comment = "frames in a row"});
+    v.share("bit_error_ratio", loss.bit_error_ratio, 1);
+    v.word("fec", loss.fec, fec_words);
+}
+
+// A key that its kind has no use for is unknown there.
+template <class V>
+void fault_keys(V& v, FabricFault& fault) {
+    using enum FabricFaultKind;
+    v.word("kind", fault.kind, fabric_fault_words, "what goes wrong");
+    const bool is_cable = fault.kind != dead_switch && fault.kind != pause_storm;
+    if (is_cable) {
+        v.value("from", fault.from, {.required = "the cable has two ends"});
+        v.value("to", fault.to, {.required = "the cable has two ends"});
+        v.value("parallel", fault.parallel, {.range = {0, 1 << 16}, .comment = "of cables side by side"});
+    }
+    if (fault.kind == dead_switch) v.value("switch", fault.switch_name, {.required = "it has a name"});
+    if (fault.kind == pause_storm) {
+        v.value("gpu", fault.gpu, {.range = {0, 1 << 30}, .comment = "whose NIC pauses"});
+        v.value("traffic_class", fault.traffic_class, {.range = {1, 31}});
+    }
+    v.value("begin", fault.begin);
+    if (fault.kind != flap) v.value("end", fault.end, {.comment = "0 ps: never"});
+    if (fault.kind == flap) {
+        v.value("down_for", fault.down_for, {.required = "a flap has an end"});
+        v.value("period", fault.period);
+        v.value("times", fault.times, {.range = {1, 1000}});
+    }
+    if (fault.kind == slow) v.share("rate_share", fault.rate_share, 1);
+    if (fault.kind == lossy) loss_keys(v, fault.loss);
 }
 
 template <class V>
@@ -76,13 +113,17 @@ void packet_keys(V& v, PacketSpec& packet) {
         v.value("mark_max", packet.ecn.mark_max);
         v.share("mark_probability", packet.ecn.mark_probability, 1);
     });
-    v.section("loss", [&] {
-        v.share("data", packet.loss.data, 1);
-        v.share("control", packet.loss.control, 1);
-        v.value("burst", packet.loss.burst, {.range = {1, 1 << 20}, .comment = "frames in a row"});
+    v.section("loss", [&] { loss_keys(v, packet.loss); });
+    v.list("faults", packet.faults, [&](FabricFault& fault) { fault_keys(v, fault); });
+    v.section("detection", [&] {
+        v.word("mode", packet.detection.mode, detection_words);
+        v.value("detect", packet.detection.detect, {.comment = "0 ps: of the mode"});
+        v.value("react", packet.detection.react, {.comment = "0 ps: of the mode"});
     });
     v.word("congestion", packet.congestion, congestion_words);
     v.word("dcqcn", packet.dcqcn, dcqcn_words);
+    v.value("cnp_delay", packet.cnp_delay);
+    v.value("cnp_gap", packet.cnp_gap, {.comment = "0 ps: as the DCQCN set says"});
     v.value("classes", packet.classes, {.range = {2, 32}, .comment = "class 0 carries control"});
 }
 

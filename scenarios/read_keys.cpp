@@ -150,4 +150,21 @@ void ReadKeys::trace(std::string_view key, PatternSpec& pattern) {
     }
 }
 
+void ReadKeys::sweep(std::string_view key, std::vector<SweepAxis>& axes) {
+    Reader all = at_->child(key);
+    for (const std::string& axis_name : all.keys()) {
+        const ConfigNode* const written = all.node().find(axis_name);
+        Reader points = all.child(axis_name);
+        if (written->kind == ConfigNode::Kind::scalar || written->kind == ConfigNode::Kind::list) continue;
+        SweepAxis& axis = axes.emplace_back();
+        axis.name = axis_name;
+        for (const std::string& label : points.keys())
+            points.read(label, axis.points.emplace_back(SweepPoint{label, {}}).set);
+        if (axis.points.empty())
+            all.fault(axis_name, "an axis without points", "LABEL: [key=value, ...], a line for each");
+    }
+    if (runs_of(axes) > sweep_runs_most)
+        at_->fault(key, fmt::format("a sweep of {} runs", runs_of(axes)), fmt::format("at most {}", sweep_runs_most));
+}
+
 }  // namespace rehearse

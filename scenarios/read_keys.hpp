@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "scenarios/scenario_keys.hpp"
+#include "scenarios/sweep.hpp"
 
 namespace rehearse {
 
@@ -37,8 +38,13 @@ public:
     }
     template <class T, class Body>
     void one_or_list(std::string_view key, std::vector<T>& items, const Body& body) {
+        if (at_->has(key)) return list(key, items, body);
         items.clear();
-        if (!at_->has(key)) return body(items.emplace_back());
+        body(items.emplace_back());
+    }
+    template <class T, class Body>
+    void list(std::string_view key, std::vector<T>& items, const Body& body) {
+        items.clear();
         for (Reader& child : at_->children(key)) {
             Reader* const above = std::exchange(at_, &child);
             body(items.emplace_back());
@@ -59,6 +65,7 @@ public:
     void window(std::string_view key, std::int64_t& window);    // tokens; "off" reads better than 0
     void profile(std::string_view key, ModelsSpec& models);     // and the file that it names
     void trace(std::string_view key, PatternSpec& pattern);     // and the flows in the file that it names
+    void sweep(std::string_view key, std::vector<SweepAxis>& axes);
 
 private:
     void out_of_range(std::string_view key, const std::string& expected);

@@ -9,10 +9,12 @@
 //     flag(key, bool&)
 //     word(key, E&, words, required) one of words.hpp; `required` as of KeyNote
 //     one_or_list(key, items, body)  the keys of one item here, or a list of maps under `key`
+//     list(key, items, body)         a list of maps; absent: none
 //     share(key, Ratio&, most)       a ratio from 0 to `most`
 //     fault(key, wrong, expected)    what no range says; never happens to the writer
 //
-// and a function for each key with rules of its own: chip, rank_order, replicas, window, profile, trace.
+// and a function for each key with rules of its own: chip, rank_order, replicas, window, profile, trace,
+// sweep.
 #pragma once
 
 #include "scenarios/scenario.hpp"

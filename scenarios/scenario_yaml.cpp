@@ -43,6 +43,10 @@ public:
     template <class T, class Body>
     void one_or_list(std::string_view key, std::vector<T>& items, const Body& body) {
         if (items.size() == 1) return body(items.front());
+        list(key, items, body);
+    }
+    template <class T, class Body>
+    void list(std::string_view key, std::vector<T>& items, const Body& body) {
         yaml_.begin_list(key);
         for (T& item : items) {
             yaml_.begin_item();
@@ -83,6 +87,18 @@ public:
 
     void trace(std::string_view key, const PatternSpec& pattern) {
         if (pattern.pattern == Pattern::trace) yaml_.value(key, absolute_path(pattern.trace));
+    }
+
+    // A sweep says what each of its runs changes; no sweep says nothing.
+    void sweep(std::string_view key, const std::vector<SweepAxis>& axes) {
+        if (axes.empty()) return;
+        yaml_.begin_map(key);
+        for (const SweepAxis& axis : axes) {
+            yaml_.begin_map(axis.name);
+            for (const SweepPoint& point : axis.points) yaml_.list(point.label, point.set);
+            yaml_.end();
+        }
+        yaml_.end();
     }
 
     const std::string& text() const { return yaml_.text(); }

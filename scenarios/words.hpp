@@ -79,6 +79,21 @@ inline const Words<CongestionControl> congestion_words{{"none", CongestionContro
 inline const Words<DcqcnSet> dcqcn_words{{"paper", DcqcnSet::paper},
                                          {"hpcc_repository", DcqcnSet::hpcc_repository},
                                          {"connectx", DcqcnSet::connectx}};
+inline const Words<LlrFlush> llr_flush_words{{"discard", LlrFlush::discard}, {"best_effort", LlrFlush::best_effort}};
+inline const Words<FecCode> fec_words{{"rs_544_514", FecCode::rs_544_514},
+                                      {"rs_528_514", FecCode::rs_528_514},
+                                      {"rs_272_258", FecCode::rs_272_258}};
+inline const Words<FabricFaultKind> fabric_fault_words{{"down", FabricFaultKind::down},
+                                                       {"flap", FabricFaultKind::flap},
+                                                       {"slow", FabricFaultKind::slow},
+                                                       {"lossy", FabricFaultKind::lossy},
+                                                       {"dead_switch", FabricFaultKind::dead_switch},
+                                                       {"pause_storm", FabricFaultKind::pause_storm}};
+inline const Words<DetectionMode> detection_words{{"app_timeout", DetectionMode::app_timeout},
+                                                  {"bfd_software", DetectionMode::bfd_software},
+                                                  {"link_down_software", DetectionMode::link_down_software},
+                                                  {"asic_local", DetectionMode::asic_local},
+                                                  {"switch_event", DetectionMode::switch_event}};
 inline const Words<Pattern> pattern_words{{"permutation", Pattern::permutation},
                                           {"incast", Pattern::incast},
                                           {"all_to_all", Pattern::all_to_all},

@@ -46,7 +46,7 @@ PortCounters overload(const HeadroomCase& drawn, std::int64_t cut) {
     const std::int64_t quanta = pfc_response_quanta(gigabits_per_second(400));
     PacketSpec spec;
     spec.buffer.alpha = Ratio{1.0 / static_cast<double>(drawn.alpha_inverse)};
-    const HeadroomInput input{gigabits_per_second(400), nanoseconds(drawn.latency_ns), Bytes{drawn.mtu + 64},
+    const HeadroomInput input{gigabits_per_second(400), 2 * nanoseconds(drawn.latency_ns), Bytes{drawn.mtu + 64},
                               Bytes{drawn.wire_min}, spec.buffer.cell, quanta};
     spec.pfc.headroom = pfc_headroom(input) - Bytes{cut};
     spec.buffer.pool = Bytes{drawn.shared} + 4 * (spec.pfc.headroom + spec.buffer.reserve);

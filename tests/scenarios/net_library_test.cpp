@@ -134,6 +134,102 @@ TEST(NetLibrary, ARingOfOneTorTakesItsSteps) {
     expect_clean(net);
 }
 
+// The figures of one run of a sweep, by its labels.
+const Json& run_of(const Json& all, const std::vector<std::string>& labels) {
+    for (const Json& run : all["sweep"]["runs"]) {
+        if (run["labels"] == Json(labels)) return run;
+    }
+    ADD_FAILURE() << "no run has these labels";
+    return all["sweep"]["runs"][0];
+}
+
+double figure(const Json& all, const std::vector<std::string>& labels, const char* key) {
+    return run_of(all, labels)[key].get<double>();
+}
+
+// One-packet messages: 256 / (256 + 98) with RETH and 256 / (256 + 38) with OEFH; long ones: 4096 / (4096 + 82) and
+// 4096 / (4096 + 38). The way there and the last ACK take 0.7 %.
+TEST(NetStudies, FramingCostsWhatItsHeadersAre) {
+    const Json all = net_metrics("net_framing");
+    const auto share = [&](const char* framing, const char* message) {
+        return figure(all, {framing, message}, "goodput_gbps") / 400;
+    };
+    EXPECT_NEAR(share("RoCEv2", "256 B"), 256.0 / 354, 0.008);
+    EXPECT_NEAR(share("OEFH + transaction", "256 B"), 256.0 / 294, 0.008);
+    EXPECT_NEAR(share("RoCEv2", "32 MiB"), 4096.0 / 4178, 0.008);
+    EXPECT_GT(share("OEFH + transaction", "256 B") - share("RoCEv2", "256 B"), 0.13);
+    EXPECT_LT(share("OEFH + transaction", "32 MiB") - share("RoCEv2", "32 MiB"), 0.02);
+}
+
+// Without LLR a lost last packet costs a timeout of 1.07 s; with it none does, and 1e-4 costs a few percent.
+TEST(NetStudies, RetryKeepsLossFromTheTransport) {
+    const Json all = net_metrics("net_loss");
+    for (const char* traffic : {"all-to-all", "ring"}) {
+        for (const char* loss : {"0", "1e-6", "1e-4"}) {
+            EXPECT_EQ(figure(all, {traffic, "CBFC + LLR", loss}, "timeouts"), 0);
+            EXPECT_EQ(figure(all, {traffic, "CBFC + LLR", loss}, "retransmissions"), 0);
+            EXPECT_EQ(figure(all, {traffic, "PFC", loss}, "drops"), 0);
+        }
+        const std::vector<std::string> clean{traffic, "CBFC + LLR", "0"}, lossy{traffic, "CBFC + LLR", "1e-4"};
+        EXPECT_LT(figure(all, lossy, "fct_us_max"), 1.06 * figure(all, clean, "fct_us_max")) << traffic;
+        EXPECT_GT(figure(all, {traffic, "PFC", "1e-4"}, "retransmissions"), 0);
+    }
+}
+
+// T = 4.096 us x 2^n; a flap of 2 s is over at the second T(18) and the first T(20); T(14) gives up after eight.
+TEST(NetStudies, TheTimeoutMakesTheFlapLonger) {
+    const Json all = net_metrics("net_flap");
+    const auto wait = [&](const char* noticed, const char* flap, const char* n) {
+        return figure(all, {noticed, flap, n}, "stalled_us_max") / 1e6;
+    };
+    EXPECT_NEAR(wait("by nobody", "2 s", "18"), 2 * 1.073742, 1e-3);
+    EXPECT_NEAR(wait("by nobody", "2 s", "20"), 4.294967, 1e-3);
+    EXPECT_NEAR(wait("by nobody", "5 s", "18"), 5 * 1.073742, 1e-3);
+    EXPECT_NEAR(wait("by nobody", "5 s", "22"), 17.179869, 1e-3);
+    EXPECT_EQ(figure(all, {"by nobody", "2 s", "14"}, "flows_failed"), 8);
+    EXPECT_LT(wait("by nobody, adaptive", "2 s", "22"), 2.2);
+    EXPECT_NEAR(wait("by software", "5 s", "18"), 1.073742, 1e-3);
+    for (const char* n : {"14", "18", "20", "22"}) EXPECT_NEAR(wait("by switch event", "5 s", n), 3e-3, 1e-4);
+}
+
+// Victims wait as long as the storm lasts, or as the watchdog takes.
+TEST(NetStudies, TheWatchdogEndsTheStormForItsVictims) {
+    const Json all = net_metrics("net_pfc_storm");
+    const auto slowest = [&](const char* storm) { return figure(all, {storm}, "fct_us_max_of_pattern_2"); };
+    EXPECT_GT(slowest("no watchdog"), 50'000);
+    EXPECT_GT(slowest("watchdog 10 ms"), 10'000);
+    EXPECT_LT(slowest("watchdog 10 ms"), 14'000);
+    EXPECT_LT(slowest("watchdog 1 ms"), 1.3 * slowest("none"));
+    for (const char* storm : {"none", "no watchdog"}) EXPECT_EQ(figure(all, {storm}, "drops"), 0);
+    EXPECT_GT(figure(all, {"watchdog 1 ms"}, "drops"), 0);
+}
+
+// One seed and one window: a switch sees only flows that its hash sends one way. A CRC's seed does not help, for it is
+// linear; another window does.
+TEST(NetStudies, EqualHashesPolarise) {
+    const Json all = net_metrics("net_polarisation");
+    const auto end = [&](const char* seeds, const char* hash) { return figure(all, {seeds, hash}, "time_end_us"); };
+    const std::string alike = "one for all, same bits";
+    for (const char* hash : {"crc32", "jenkins"})
+        EXPECT_GT(end(alike.c_str(), hash), 2 * end("one for all, other bits per tier", hash)) << hash;
+    EXPECT_EQ(end(alike.c_str(), "crc32"), end("one per role, same bits", "crc32"));
+    EXPECT_GT(end(alike.c_str(), "jenkins"), 2 * end("one per role, same bits", "jenkins"));
+}
+
+// 112 MB over one link of 50 GB/s are 2.24 ms and headers. The victim's 4 MB take 84 us alone; PFC triples them.
+TEST(NetStudies, CongestionControlSparesTheVictim) {
+    const Json all = net_metrics("net_congestion");
+    for (const Json& run : all["sweep"]["runs"]) EXPECT_GT(run["fct_us_max"].get<double>(), 2240 * 4178 / 4096.0);
+    EXPECT_GT(figure(all, {"none"}, "pauses"), 0);
+    EXPECT_GT(figure(all, {"none"}, "fct_us_max_of_pattern_2"), 2 * 84);
+    for (const char* law : {"Swift", "HPCC"}) {
+        EXPECT_EQ(figure(all, {law}, "pauses"), 0);
+        EXPECT_LT(figure(all, {law}, "fct_us_max_of_pattern_2"),
+                  0.6 * figure(all, {"none"}, "fct_us_max_of_pattern_2"));
+        EXPECT_LT(figure(all, {law}, "queue_peak_bytes"), 0.5 * figure(all, {"none"}, "queue_peak_bytes"));
+    }
+}
+
 void collect_keys(const ConfigNode& node, const std::string& path, std::vector<std::string>& keys) {
     if (node.kind == ConfigNode::Kind::scalar) keys.push_back(path);
     for (const ConfigEntry& entry : node.entries)
@@ -143,7 +239,7 @@ void collect_keys(const ConfigNode& node, const std::string& path, std::vector<s
 TEST(NetLibrary, EveryKeyIsDocumented) {
     const std::string text = slurp(source_path("scenarios/README.md"));
     const ValidNetScenario scenario = validate(read_net_scenario(library_path("net_incast_7")));
-    std::vector<std::string> keys{"net.trace", "net.mix"};
+    std::vector<std::string> keys{"net.trace", "net.mix", "sweep"};
     collect_keys(parse_config(scenario_yaml(scenario.plain()), "resolved.yaml"), "", keys);
     EXPECT_GE(keys.size(), 80U);
     for (const std::string& key : keys) EXPECT_NE(text.find("| `" + key + "` |"), text.npos) << key;

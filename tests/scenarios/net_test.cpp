@@ -159,6 +159,75 @@ TEST_F(NetTest, FlowsThatGiveUpAreAResult) {
     EXPECT_EQ(all["run"]["job_outcome"], "flows_failed");
 }
 
+// A link that dies for longer than anybody takes to notice, and one that comes back sooner.
+TEST_F(NetTest, ResultsSayWhatFaultsDid) {
+    const auto run = [&](const std::string& end, const std::string& mode) {
+        return metrics({"net.yaml", "--set", "net={pattern: incast, senders: 1, stride: 15, message: 4 MB}", "--set",
+                        "models.network.packet.transport.timeout_exponent=8", "--set",
+                        "models.network.packet.detection.mode=" + mode, "--set",
+                        "models.network.packet.faults=[{kind: down, from: pod0.set0.tor0, to: pod0.agg0, begin: 20 us, "
+                        "end: " + end + "}, {kind: down, from: pod0.set0.tor0, to: pod0.agg1, begin: 20 us, end: " +
+                        end + "}]"});
+    };
+    const Json noticed = run("2 ms", "asic_local");
+    ASSERT_EQ(noticed["faults"].size(), 2U);
+    const Json& first = noticed["faults"][0];
+    EXPECT_EQ(first["kind"], "down");
+    EXPECT_EQ(first["where"], "pod0.set0.tor0 -> pod0.agg0");
+    EXPECT_EQ(first["begin_us"], 20);
+    EXPECT_EQ(first["end_us"], 2000);
+    EXPECT_EQ(first["noticed_after_us"], 10);
+    EXPECT_GT(first["frames_lost"].get<int>() + noticed["faults"][1]["frames_lost"].get<int>(), 0);
+    EXPECT_THAT(slurp(folder_.path() / "out/summary.txt"), HasSubstr("noticed after 10 us (asic_local)"));
+    // No path is left: two timeouts of 1048.576 us pass until the links are back.
+    EXPECT_NEAR(noticed["net"]["stalled_us_max"].get<double>(), 2 * 1048.576, 1e-6);
+    EXPECT_EQ(noticed["net"]["timeouts"], 2);
+    EXPECT_TRUE(run("2 ms", "link_down_software")["faults"][0]["noticed_after_us"].is_null());
+    EXPECT_EQ(run("60 ms", "app_timeout")["net"]["flows_failed"], 1);  // eight timeouts
+}
+
+// A ring whose member is cut off fails as a whole: its flows wait for the one that gave up, and none is blocked.
+TEST_F(NetTest, ARingFailsAsAWhole) {
+    const Json all = metrics({"net.yaml", "--set", "net={pattern: ring_all_reduce, message: 4 MB}", "--set",
+                              "models.network.packet.transport={timeout_exponent: 4, retries: 2}", "--set",
+                              "models.network.packet.faults=[{kind: down, from: node3.gpu0, to: pod0.set1.tor0, "
+                              "begin: 10 us}]"});
+    EXPECT_EQ(all["net"]["flows_failed"], 16);
+    EXPECT_EQ(all["net"]["flows_blocked"], 0);
+    EXPECT_EQ(all["run"]["job_outcome"], "flows_failed");
+}
+
+const std::string two_axes =
+    "sweep={control: {none: [], swift: [models.network.packet.congestion=swift]}, "
+    "size: {a: [], b: [net.message=200 kB], c: [net.message=400 kB]}}";
+
+// Every point with every other; each run is the scenario with its keys set.
+TEST_F(NetTest, ASweepIsItsRunsSideBySide) {
+    const Json all = metrics({"net.yaml", "--set", two_axes}, "sweep");
+    const Json& runs = all["sweep"]["runs"];
+    ASSERT_EQ(runs.size(), 6U);
+    EXPECT_EQ(lines("sweep/sweep.csv"), 7U);
+    EXPECT_EQ(runs[4]["labels"], Json({"swift", "b"}));
+    const Json alone = metrics({"net.yaml", "--set", "models.network.packet.congestion=swift", "--set",
+                                "net.message=200 kB"});
+    EXPECT_EQ(runs[4]["fingerprint"], alone["run"]["fingerprint"]);
+    EXPECT_EQ(runs[4]["fct_us_max"], alone["net"]["fct_us"]["max"]);
+    const Json inside = Json::parse(slurp(folder_.path() / "sweep/variant-05/metrics.json"));
+    EXPECT_EQ(inside["run"]["fingerprint"], alone["run"]["fingerprint"]);
+    const Json again = metrics({"sweep/scenario.resolved.yaml"}, "again");
+    EXPECT_EQ(again["run"]["fingerprint"], all["run"]["fingerprint"]);
+    const Json other = metrics({"sweep/variant-05/scenario.resolved.yaml"}, "other");
+    EXPECT_EQ(other["run"]["fingerprint"], alone["run"]["fingerprint"]);
+}
+
+TEST_F(NetTest, WithoutEffectIsAWarning) {
+    const ProgramResult result = program({"net.yaml", "--quiet", "--set", "models.network.packet.dcqcn=connectx"});
+    EXPECT_EQ(result.exit_code, 0);
+    EXPECT_THAT(result.err, HasSubstr("warning: --set models.network.packet.dcqcn: models.network.packet.dcqcn: it has "
+                                      "no effect"));
+    EXPECT_EQ(program({"net.yaml", "--quiet"}).err, "");
+}
+
 struct BadNet {
     std::string name, set, at, says;
 };
@@ -192,6 +261,62 @@ const BadNet bad_nets[] = {
     {"no_credit", packet + "cbfc.credit=0 B", packet + "cbfc.credit", "a credit of no bytes"},
     {"zero_credits", "models.network={flow_control: cbfc, packet: {cbfc: {buffer: 1 KiB}}}", packet + "cbfc.buffer",
      "hold no packet"},
+    {"marks_equal", packet + "ecn={mark_min: 400 KiB, mark_max: 400 KiB}", packet + "ecn.mark_max", "marking ends at"},
+    {"no_marks_for_dcqcn", "models.network={packet: {congestion: dcqcn, ecn: {enabled: off}}}", packet + "congestion",
+     "no switch makes any"},
+    {"credits_below_the_spacing", "models.network={flow_control: cbfc, packet: {cbfc: {buffer: 8 kB}}}",
+     packet + "cbfc.buffer", "the spacing of CF_Updates"},
+    {"credits_beyond_the_memory", "models.network={flow_control: cbfc, packet: {buffer: {pool: 100 kB}}}",
+     packet + "cbfc.buffer", "no more than its memory"},
+    {"all_updates_lost", "models.network={flow_control: cbfc, packet: {cbfc: {update_loss: 1}}}",
+     packet + "cbfc.update_loss", "every CF_Update is lost"},
+    {"no_time_between_checks", packet + "cbfc.repair=0 ps", packet + "cbfc.repair", "more than 0 ps"},
+    {"pfc_under_credits", "models.network={flow_control: cbfc, packet: {pfc: {headroom: 100 kB}}}",
+     packet + "pfc.headroom", "PFC is not what holds senders back"},
+    {"credits_under_pfc", packet + "cbfc.buffer=1 MB", packet + "cbfc.buffer", "there are no credits"},
+    {"replay_buffer_too_small", packet + "llr={enabled: on, replay_buffer: 2 kB}", packet + "llr.replay_buffer",
+     "one full packet and the spacing of ACKs"},
+    {"never_replays", packet + "llr.replays_max=0", packet + "llr.replays_max", "1 to 255"},
+    {"never_resumes", packet + "pfc.resume_offset=50 MB", packet + "pfc.resume_offset", "less than XOFF"},
+    {"watchdog_without_restore", packet + "pfc.watchdog_restore=0 ps", packet + "pfc.watchdog_restore", "it strikes"},
+    {"window_below_the_ack", packet + "transport={window_packets: 2, ack_every: 4}",
+     packet + "transport.window_packets", "ends before the ACK"},
+    {"first_timeout_longer",
+     packet + "transport={adaptive_retransmission: on, adaptive_base: 1 s, timeout_exponent: 4}",
+     packet + "transport.adaptive_base", "longer than the last one"},
+    {"many_pfc_classes", packet + "classes=9", packet + "classes", "at most 8"},
+    {"unknown_vertex", packet + "faults=[{kind: down, from: node0.gpu0, to: pod0.set0.tro0}]", packet + "faults[0].to",
+     "did you mean \"pod0.set0.tor0\"?"},
+    {"unknown_cable", packet + "faults=[{kind: slow, from: node0.gpu0, to: pod0.agg0}]", packet + "faults[0].to",
+     "no link leads from"},
+    {"no_second_cable", packet + "faults=[{kind: down, from: node0.gpu0, to: pod0.set0.tor0, parallel: 1}]",
+     packet + "faults[0].parallel", "one of the 1 links"},
+    {"no_switch", packet + "faults=[{kind: dead_switch, switch: node0.gpu0}]", packet + "faults[0].switch",
+     "is no switch"},
+    {"key_of_another_kind", packet + "faults=[{kind: dead_switch, switch: pod0.agg0, data: 0.1}]",
+     packet + "faults[0].data", "unknown key"},
+    {"ends_before_it_begins", packet + "faults=[{kind: dead_switch, switch: pod0.agg0, begin: 2 ms, end: 1 ms}]",
+     packet + "faults[0].end", "begin < end"},
+    {"flaps_overlap",
+     packet + "faults=[{kind: flap, from: node0.gpu0, to: pod0.set0.tor0, down_for: 2 ms, period: 1 ms, times: 2}]",
+     packet + "faults[0].period", "more than down_for"},
+    {"no_rate_left", packet + "faults=[{kind: slow, from: node0.gpu0, to: pod0.set0.tor0, rate_share: 0}]",
+     packet + "faults[0].rate_share", "a link without a rate"},
+    {"storm_without_end", packet + "faults=[{kind: pause_storm, gpu: 1}]", packet + "faults[0].end", "never ends"},
+    {"storm_of_nobody", packet + "faults=[{kind: pause_storm, gpu: 16, end: 1 ms}]", packet + "faults[0].gpu",
+     "0 to 15"},
+    {"storm_of_no_class", packet + "faults=[{kind: pause_storm, gpu: 1, end: 1 ms, traffic_class: 3}]",
+     packet + "faults[0].traffic_class", "1 to 2"},
+    {"storms_overlap",
+     packet + "faults=[{kind: pause_storm, gpu: 1, end: 2 ms}, {kind: pause_storm, gpu: 1, begin: 1 ms, end: 3 ms}]",
+     packet + "faults[1].begin", "overlaps another storm"},
+    {"storm_without_pfc",
+     "models.network={flow_control: cbfc, packet: {faults: [{kind: pause_storm, gpu: 1, end: 1 ms}]}}",
+     packet + "faults[0].kind", "nothing is paused"},
+    {"unknown_mode", packet + "detection.mode=bfd", packet + "detection.mode", "bfd_software"},
+    {"empty_axis", "sweep={size: {}}", "sweep.size", "an axis without points"},
+    {"axis_of_text", "sweep={size: large}", "sweep.size", "the value is a single value"},
+    {"bad_point", "sweep={size: {a: [], b: [net.mesage=1 kB]}}", "net.mesage", "in run 2 of the sweep (b)"},
     {"group_does_not_divide", "net={pattern: all_to_all, group: 5}", "net.group", "do not divide 16 members"},
     {"too_many_members", "net.members=17", "net.members", "the cluster has 16"},
     {"too_many_senders", "net={pattern: incast, senders: 16}", "net.members", "the cluster has 16"},

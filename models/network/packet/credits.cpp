@@ -19,7 +19,7 @@ constexpr std::uint32_t silent_max = 32'768;
 
 [[noreturn]] void refuse(std::string path, std::string wrong, std::string expected) {
     Fault fault;
-    fault.path = std::move(path);
+    fault.path = "models.network.packet." + std::move(path);
     fault.wrong = std::move(wrong);
     fault.expected = std::move(expected);
     throw InputError({fault});
@@ -30,7 +30,7 @@ constexpr std::uint32_t silent_max = 32'768;
 Bytes cbfc_buffer(const CreditInput& input) {
     const std::int64_t wire = input.wire_max.value;
     const std::int64_t charged = (wire + input.credit.value - 1) / input.credit.value * input.credit.value;
-    const std::int64_t loop = (input.rate * (2 * input.one_way)).value + wire + update_wire;
+    const std::int64_t loop = (input.rate * input.loop).value + wire + update_wire;
     const std::int64_t spacing = (input.update_spacing.value + charged - 1) / charged;  // packets per CF_Update
     return Bytes{((loop + wire - 1) / wire + spacing) * charged};
 }
@@ -50,7 +50,7 @@ void PacketEngine::fill_credits(Bytes wire_max) {
     for (std::uint32_t p = 0; p < graph_->port_count(); ++p) {
         const GraphPort& port = graph_->port(p);
         const Bandwidth rate = graph_->cluster().link(port.link).rate;
-        const CreditInput input{rate, SimDuration{port.latency}, wire_max, cbfc.credit, cbfc.update_spacing};
+        const CreditInput input{rate, SimDuration{graph_->loop_latency(p)}, wire_max, cbfc.credit, cbfc.update_spacing};
         const Bytes buffer = cbfc.buffer > Bytes{0} ? cbfc.buffer : cbfc_buffer(input);
         const std::int64_t limit = buffer.value / cbfc.credit.value;
         if (limit < needed) {

@@ -52,11 +52,11 @@ inline std::uint32_t credits_of(const CbfcSpec& cbfc, std::int64_t wire) {
 }
 
 // Bytes of buffer that let one class use the whole link:
-//     rate x loop + spacing, loop = 2 x one-way latency + serialisation of a full packet and of the CF_Update,
+//     rate x loop + spacing, loop = latency out and back + serialisation of a full packet and of the CF_Update,
 // each packet charged in whole credits, and rounded up to whole packets: the fraction of one can't be sent.
 struct CreditInput {
     Bandwidth rate;
-    SimDuration one_way;
+    SimDuration loop;  // latency out and back
     Bytes wire_max;  // of a data packet
     Bytes credit, update_spacing;
 };

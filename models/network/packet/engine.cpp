@@ -29,8 +29,10 @@ PacketEngine::PacketEngine(const FabricGraph& graph, const NetworkSpec& network,
       processes_(crew.processes) {
     seed_ = splitmix64(seed_);  // near seeds must not share their draws: ports and counters are only XORed in
     control_wire_ = static_cast<std::uint16_t>(control_wire_bytes(network.framing).value);
-    loss_threshold_data_ = probability_threshold(spec.loss.data);
-    loss_threshold_control_ = probability_threshold(spec.loss.control);
+    const LossSpec loss = with_bit_errors(spec.loss, wire_bytes(network.framing, network.mtu, network.mtu),
+                                          control_wire_bytes(network.framing));
+    loss_threshold_data_ = probability_threshold(loss.data);
+    loss_threshold_control_ = probability_threshold(loss.control);
     reorder_max_ = spec.transport.paths == PathChoice::ecmp ? 0 : spec.transport.reorder_packets;
     nodes_.resize(graph.node_count());
     next_time_.assign(graph.node_count(), INT64_MAX);
@@ -61,7 +63,8 @@ void PacketEngine::fill_buffers() {
         const std::int64_t quanta = spec_->pfc.response_quanta > 0 ? spec_->pfc.response_quanta
                                                                    : pfc_response_quanta(rate);
         response_.push_back(static_cast<std::int64_t>(static_cast<std::uint64_t>(quanta) * 64 * port.byte_time >> 16));
-        const HeadroomInput input{rate, SimDuration{port.latency}, wire_max, wire_min, spec_->buffer.cell, quanta};
+        const SimDuration loop{graph_->loop_latency(p)};
+        const HeadroomInput input{rate, loop, wire_max, wire_min, spec_->buffer.cell, quanta};
         headroom_.push_back(spec_->pfc.headroom > Bytes{0} ? spec_->pfc.headroom.value : pfc_headroom(input).value);
     }
     for (std::uint32_t node = graph_->nic_count(); node < graph_->node_count(); ++node) {

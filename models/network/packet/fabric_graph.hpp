@@ -55,6 +55,9 @@ public:
     // A shortest route without dead ports; where there is none, any.
     PacketRoute route_around(GpuId source, GpuId destination, std::uint64_t draw,
                              std::span<const std::uint32_t> dead) const;
+    std::int64_t loop_latency(std::uint32_t port) const {  // ps: out by this port and back
+        return ports_[port].latency + ports_[ports_[port].peer].latency;
+    }
     std::int64_t latency_min() const;  // of all links: how far nodes can run ahead of each other
 
     const Cluster& cluster() const { return *cluster_; }

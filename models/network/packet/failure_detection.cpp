@@ -96,6 +96,7 @@ void Partition::hear_event(std::uint32_t node) {
         const PacketRoute back = graph_->route(request.back());
         if (graph_->is_live(request.source, end.route, dead_ports(epoch)) &&
             graph_->is_live(request.destination, back, dead_ports(epoch))) continue;
+        if (end.deadline != INT64_MAX) results_[id].stalled += SimDuration{now_ - (end.deadline - timeout_of(end))};
         begin_again(end);
         make_ready(id);
     }

@@ -34,4 +34,17 @@ Ratio frame_loss(const ReedSolomon& code, double bit_error_ratio, Bytes frame) {
     return Ratio{-std::expm1(touched * std::log1p(-failure))};
 }
 
+LossSpec with_bit_errors(LossSpec loss, Bytes data_frame, Bytes control_frame) {
+    if (loss.bit_error_ratio.value == 0) return loss;
+    constexpr ReedSolomon codes[] = {kp4, kr4, low_latency};
+    const ReedSolomon& code = codes[static_cast<std::size_t>(loss.fec)];
+    const auto more = [&](Ratio& ratio, Bytes frame) {
+        const double errors = frame_loss(code, loss.bit_error_ratio.value, frame).value;
+        ratio.value += (1 - ratio.value) * errors;
+    };
+    more(loss.data, data_frame);
+    more(loss.control, control_frame);
+    return loss;
+}
+
 }  // namespace rehearse

@@ -20,10 +20,21 @@ struct ReedSolomon {
     std::int64_t symbols = 544, payload = 514;  // n, k; t = (n - k) / 2
 };
 inline constexpr ReedSolomon kp4{544, 514}, kr4{528, 514}, low_latency{272, 258};
+enum class FecCode : std::uint8_t { rs_544_514, rs_528_514, rs_272_258 };  // the same, in this order
 
 // Both need 0 <= bit_error_ratio <= 1.
 Ratio codeword_failure(const ReedSolomon& code, double bit_error_ratio);
 // `frame`: bytes on the wire. It touches 1 + frame / (payload bytes of a codeword) codewords on average.
 Ratio frame_loss(const ReedSolomon& code, double bit_error_ratio, Bytes frame);
+
+struct LossSpec {                   // of frames on a link, as the user writes it
+    Ratio data{0.0};                // of data frames
+    Ratio control{0.0};             // of ACK, NACK and CNP frames
+    std::int64_t burst = 1;         // frames lost in a row
+    Ratio bit_error_ratio{0.0};     // before error correction: its losses come on top of both
+    FecCode fec = FecCode::rs_544_514;
+};
+// With the bit errors in `data` and `control`, for frames of so many bytes: 1 - (1 - ratio)(1 - frame loss).
+LossSpec with_bit_errors(LossSpec loss, Bytes data_frame, Bytes control_frame);
 
 }  // namespace rehearse

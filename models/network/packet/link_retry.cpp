@@ -14,7 +14,7 @@ constexpr std::uint16_t control_set = 8;  // bytes of an ACK or NACK
 void check_llr(const LlrSpec& llr, Bytes wire_max) {
     FaultList faults;
     const auto add = [&](const char* path, std::int64_t value, std::string expected) {
-        faults.add({{}, path, std::to_string(value), std::move(expected), {}});
+        faults.add({{}, std::string("models.network.packet.") + path, std::to_string(value), std::move(expected), {}});
     };
     const Bytes least = wire_max + llr.ack_spacing;
     if (llr.ack_spacing <= Bytes{0}) add("llr.ack_spacing", llr.ack_spacing.value, "more than 0 B, 2,048 B is usual");
@@ -36,7 +36,7 @@ void PacketEngine::fill_retry(Bytes wire_max) {
     for (std::uint32_t p = 0; p < graph_->port_count(); ++p) {
         const GraphPort& port = graph_->port(p);
         const std::uint64_t packet = static_cast<std::uint64_t>(wire_max.value) * port.byte_time >> 16;
-        const std::int64_t loop = 2 * port.latency + 3 * static_cast<std::int64_t>(packet) + llr.response.value;
+        const std::int64_t loop = graph_->loop_latency(p) + 3 * static_cast<std::int64_t>(packet) + llr.response.value;
         retry_patience_.push_back(std::max(llr.replay_timer.value, 2 * loop));
     }
 }

@@ -36,7 +36,9 @@ struct RetrySend {
     void pop() {
         bytes -= frames.front().wire;
         frames.pop();
-        if (is_replaying() && replay > 0) --replay;
+        if (!is_replaying()) return;
+        if (replay > 0) --replay;
+        if (replay == frames.size()) replay = not_replaying;  // an ACK came before the replay had begun
     }
     void clear() {
         frames.clear();

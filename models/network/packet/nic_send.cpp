@@ -146,6 +146,7 @@ void Partition::acknowledge_timeout(std::uint32_t connection) {
     }
     ConnectionResult& result = results_[connection];
     ++result.timeouts;
+    result.stalled += SimDuration{timeout_of(end)};
     end.deadline = INT64_MAX;
     if (end.tries >= spec_->transport.retries) {
         result.state = ConnectionState::failed;

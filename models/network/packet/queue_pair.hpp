@@ -42,6 +42,7 @@ struct ConnectionResult {
     ConnectionState state = ConnectionState::waiting;
     std::uint32_t retransmissions = 0;
     std::uint32_t timeouts = 0;
+    SimDuration stalled;  // from the last progress to a timeout or a switch event that made it begin again, summed up
 };
 
 struct SendEnd {

@@ -23,8 +23,8 @@ std::int64_t pfc_response_quanta(Bandwidth rate) {
 Bytes pfc_headroom(const HeadroomInput& input) {
     REHEARSE_CHECK(input.wire_min > Bytes{0} && input.cell > Bytes{0}, "packets and cells have bytes");
     const auto cells = [&](Bytes wire) { return (wire.value + input.cell.value - 1) / input.cell.value; };
-    const Bytes cable = input.rate * input.one_way;
-    const std::int64_t wire = 2 * input.wire_max.value + 2 * cable.value + input.response_quanta * 64;
+    const Bytes on_cable = input.rate * input.loop;
+    const std::int64_t wire = 2 * input.wire_max.value + on_cable.value + input.response_quanta * 64;
     const auto charged = [&](Bytes packet) {  // the wire bytes cut into such packets, one more begun
         return (wire / packet.value + 1) * cells(packet) * input.cell.value;
     };
@@ -44,7 +44,7 @@ void check_reserved(Bytes reserved, Bytes pool, std::int64_t classes) {
     }
     if (classes > 8) {
         faults.add({.place = {},
-                    .path = "classes",
+                    .path = "models.network.packet.classes",
                     .wrong = std::to_string(classes) + " classes under PFC",
                     .expected = "at most 8",
                     .todo = "take flow_control: cbfc, which has 32"});

@@ -94,13 +94,13 @@ private:
 };
 
 // Bytes that can still arrive after a pause was decided, after SONiC's dynamic headroom calculation:
-//     (MTU that the peer has begun + MTU in the way of the pause frame + 2 x cable + response of the peer) x cell
+//     (MTU that the peer has begun + MTU in the way of the pause frame + rate x loop + response of the peer) x cell
 //     factor
-// cable = rate x one-way latency; response = quanta x 64 bytes; the cell factor is that of the worst packet, which is
-// the smallest one or a full one.
+// loop = latency out and back, 2 x cable there; response = quanta x 64 bytes; the cell factor is that of the worst
+// packet, which is the smallest one or a full one.
 struct HeadroomInput {
     Bandwidth rate;
-    SimDuration one_way;
+    SimDuration loop;  // latency of the link and of its way back
     Bytes wire_max, wire_min;  // of a data packet
     Bytes cell;
     std::int64_t response_quanta;

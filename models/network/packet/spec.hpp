@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "models/network/packet/failure_detection.hpp"
+#include "models/network/packet/fault_spec.hpp"
 #include "models/network/spec.hpp"
 #include "sim/base/switch.hpp"
 #include "sim/base/units.hpp"
@@ -82,12 +83,6 @@ struct EcnSpec {
     Ratio mark_probability{0.05};
 };
 
-struct LossSpec {                   // on every Ethernet link, both ways; of one link: LinkFault
-    Ratio data{0.0};                // of data frames
-    Ratio control{0.0};             // of ACK, NACK and CNP frames
-    std::int64_t burst = 1;         // frames lost in a row
-};
-
 struct PacketSpec {
     TransportSpec transport;
     BufferSpec buffer;
@@ -95,7 +90,8 @@ struct PacketSpec {
     CbfcSpec cbfc;
     LlrSpec llr;
     EcnSpec ecn;
-    LossSpec loss;
+    LossSpec loss;                  // on every Ethernet link, both ways; of one link: faults
+    std::vector<FabricFault> faults;
     DetectionSpec detection;
     CongestionControl congestion = CongestionControl::none;
     DcqcnSet dcqcn = DcqcnSet::paper;

@@ -14,6 +14,7 @@ void add_flows(const StudyRecord& record, StudyFigures& figures) {
     for (const FlowRecord& flow : record.flows) {
         figures.retransmissions += flow.retransmissions;
         figures.timeouts += flow.timeouts;
+        figures.stalled_us = std::max(figures.stalled_us, flow.stalled.seconds() * 1e6);
         first = std::min(first, flow.start);
         if (flow.end != FlowEnd::whole) {
             ++(flow.end == FlowEnd::failed ? figures.failed : figures.blocked);

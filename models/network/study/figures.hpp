@@ -32,6 +32,7 @@ struct StudyFigures {
     double goodput_gbps = 0;
     double end_us = 0;
     std::uint64_t retransmissions = 0, timeouts = 0;
+    double stalled_us = 0;  // of the flow that waited longest for timeouts and switch events
     PortCounters sum;  // of all links
     std::array<PortCounters, link_tier_count> tiers;
     std::vector<LinkLoad> busiest;       // of each tier the loads_per_tier busiest

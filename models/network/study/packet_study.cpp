@@ -87,13 +87,36 @@ FlowRecord record_of(const StudyFlow& flow, SimDuration idle, const ConnectionRe
         record.finished = std::max(record.finished, result.finished);
         record.retransmissions += result.retransmissions;
         record.timeouts += result.timeouts;
+        record.stalled = std::max(record.stalled, result.stalled);
         if (!has_ended(result)) record.end = FlowEnd::blocked;
         else if (result.state == ConnectionState::failed && record.end == FlowEnd::whole) record.end = FlowEnd::failed;
     }
     return record;
 }
 
+// A flow that waits for messages of one that failed can never end either: it fails with it.
+void fail_together(const std::vector<StudyFlow>& flows, std::vector<FlowRecord>& records) {
+    std::vector<std::uint32_t> failed;
+    for (std::uint32_t f = 0; f < records.size(); ++f) {
+        if (records[f].end == FlowEnd::failed) failed.push_back(f);
+    }
+    while (!failed.empty()) {
+        const std::uint32_t flow = failed.back();
+        failed.pop_back();
+        for (const std::uint32_t granted : flows[flow].grants) {
+            if (records[granted].end != FlowEnd::blocked) continue;
+            records[granted].end = FlowEnd::failed;
+            failed.push_back(granted);
+        }
+    }
+}
+
 }  // namespace
+
+void PacketStudy::add(const FaultPlan& plan) {
+    for (const PlannedFault& planned : plan.links) engine_.add_fault(planned.fault);
+    for (const PauseStorm& storm : plan.storms) engine_.add_storm(storm);
+}
 
 StudyRecord PacketStudy::run(const std::vector<StudyFlow>& flows, const std::vector<SimDuration>& idle,
                              const StudyWatch& watch) {
@@ -108,6 +131,7 @@ StudyRecord PacketStudy::run(const std::vector<StudyFlow>& flows, const std::vec
         record.flows.push_back(record_of(flows[f], idle[f], &engine_.results()[f * queue_pairs], queue_pairs));
         record.end = std::max(record.end, record.flows.back().finished);
     }
+    fail_together(flows, record.flows);
     record.links.resize(graph_.cluster().links().size());
     for (std::uint32_t p = 0; p < graph_.port_count(); ++p)
         record.links[graph_.port(p).link.value] = engine_.counters()[p];

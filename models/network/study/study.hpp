@@ -9,19 +9,22 @@
 #include "models/network/packet/counters.hpp"
 #include "models/network/packet/engine.hpp"
 #include "models/network/packet/fabric_graph.hpp"
+#include "models/network/packet/fault_plan.hpp"
 #include "models/network/packet/spec.hpp"
 #include "models/network/spec.hpp"
 #include "models/network/study/traffic.hpp"
 
 namespace rehearse {
 
-enum class FlowEnd : std::uint8_t { whole, failed, blocked };  // failed: retries used up; blocked: it never ended
+// failed: retries used up, or it waits for a flow that failed; blocked: it never ended
+enum class FlowEnd : std::uint8_t { whole, failed, blocked };
 
 struct FlowRecord {
     SimTime start, finished;  // finished: the sender holds the last ACK
     SimDuration idle;         // what the flow takes alone on an idle fabric (idle_time.hpp)
     Bytes bytes;              // payload of all its messages
     std::uint64_t retransmissions = 0, timeouts = 0;
+    SimDuration stalled;      // of its queue pair that waited longest for timeouts and switch events
     FlowEnd end = FlowEnd::whole;
 };
 
@@ -57,6 +60,8 @@ public:
         : graph_(graph), network_(network), spec_(spec), engine_(graph, network, spec, seed, crew) {}
 
     const SharedBuffer::Limits& buffer_limits() const { return engine_.buffer_limits(); }
+    // What goes wrong, before run().
+    void add(const FaultPlan& plan);
     // Once. `idle` as IdleTimes::completions() gives it.
     StudyRecord run(const std::vector<StudyFlow>& flows, const std::vector<SimDuration>& idle, const StudyWatch& watch);
 

@@ -1,0 +1,109 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "models/network/framing.hpp"
+#include "scenarios/check_parts.hpp"
+#include "scenarios/idle_keys.hpp"
+#include "sim/base/units_text.hpp"
+
+namespace rehearse {
+
+namespace {
+
+class PacketCheck {
+public:
+    PacketCheck(const PacketSpec& packet, const NetworkSpec& network, Findings& findings)
+        : packet_(packet), network_(network), findings_(findings) {
+        const HeaderStack stack = header_stack(network.framing);
+        wire_ = network.mtu + stack.every_packet + stack.first_packet + stack.line;
+    }
+
+    void run() const {
+        check_sizes();
+        check_credits();
+        check_transport();
+        check_times();
+    }
+
+private:
+    void fault(std::string_view key, std::string wrong, std::string expected, std::string todo = "") const {
+        findings_.fault("models.network.packet." + std::string(key), std::move(wrong), std::move(expected),
+                        std::move(todo));
+    }
+
+    void check_sizes() const {
+        if (wire_ > Bytes{65535})
+            findings_.fault("models.network.mtu", fmt::format("a packet of {} on the wire", format(wire_)),
+                            "at most 65535 B");
+        if (packet_.ecn.mark_min >= packet_.ecn.mark_max)
+            fault("ecn.mark_max",
+                  fmt::format("marking ends at {} and begins at {}", format(packet_.ecn.mark_max),
+                              format(packet_.ecn.mark_min)),
+                  "mark_min < mark_max < XOFF");
+        if (packet_.pfc.headroom > packet_.buffer.pool)
+            fault("pfc.headroom",
+                  fmt::format("the headroom of {} is larger than the buffer of {}", format(packet_.pfc.headroom),
+                              format(packet_.buffer.pool)),
+                  "less than models.network.packet.buffer.pool");
+    }
+
+    void check_credits() const {
+        if (network_.flow_control != FlowControl::cbfc || packet_.cbfc.buffer == Bytes{0}) return;
+        const std::int64_t credits = packet_.cbfc.buffer.value / packet_.cbfc.credit.value;
+        const std::int64_t needed = (wire_.value + packet_.cbfc.credit.value - 1) / packet_.cbfc.credit.value;
+        if (credits < needed)
+            fault("cbfc.buffer",
+                  fmt::format("{} credits of {} hold no packet of {}: nothing could ever be sent", credits,
+                              format(packet_.cbfc.credit), format(wire_)),
+                  fmt::format("{} or more, or 0 B for what the link needs", format(wire_)));
+    }
+
+    void check_transport() const {
+        const TransportSpec& transport = packet_.transport;
+        if (transport.window_packets > 0 && transport.window_packets < transport.ack_every)
+            fault("transport.window_packets",
+                  fmt::format("a window of {} packets ends before the ACK that comes every {}",
+                              transport.window_packets, transport.ack_every),
+                  "ack_every or more, or 0");
+        const SimDuration fixed{4'096'000ll << transport.timeout_exponent};
+        if (is_on(transport.adaptive_retransmission) && transport.adaptive_base > fixed)
+            fault("transport.adaptive_base",
+                  fmt::format("the first timeout of {} is longer than the last one of {}",
+                              format(transport.adaptive_base), format(fixed)),
+                  "4.096 us x 2^timeout_exponent at most");
+        const bool by_marks = packet_.congestion == CongestionControl::dcqcn;
+        if (by_marks && !is_on(packet_.ecn.enabled))
+            fault("congestion", "DCQCN slows down by ECN marks, and no switch makes any", "another law, or marks",
+                  "set models.network.packet.ecn.enabled: on");
+    }
+
+    // A time of zero would be for ever at one instant.
+    void check_times() const {
+        const auto positive = [&](std::string_view key, SimDuration time, const char* what) {
+            if (time <= SimDuration{0}) fault(key, what, "more than 0 ps");
+        };
+        positive("cbfc.repair", packet_.cbfc.repair, "CC_Updates without a time between them");
+        positive("transport.adaptive_base", packet_.transport.adaptive_base, "a timeout that is over at once");
+        if (packet_.pfc.watchdog > SimDuration{0})
+            positive("pfc.watchdog_restore", packet_.pfc.watchdog_restore, "a watchdog that restores as it strikes");
+    }
+
+    const PacketSpec& packet_;
+    const NetworkSpec& network_;
+    Findings& findings_;
+    Bytes wire_;
+};
+
+}  // namespace
+
+void check_packet(const PacketSpec& packet, const NetworkSpec& network, Findings& findings) {
+    PacketCheck(packet, network, findings).run();
+    for (const IdleKey& idle : idle_keys(packet, network)) {
+        const std::string key = "models.network.packet." + idle.key;
+        if (idle.is_contradiction) findings.fault(key, std::string(idle.why), std::string(idle.needs));
+        else findings.warning(key, "it has no effect: " + std::string(idle.why), std::string(idle.needs));
+    }
+}
+
+}  // namespace rehearse
