@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "models/network/framing.hpp"
-#include "scenarios/findings.hpp"
+#include "scenarios/check_parts.hpp"
 #include "scenarios/net_scenario.hpp"
 #include "sim/base/units_text.hpp"
 #include "topology/shape.hpp"
@@ -105,10 +105,11 @@ void check_patterns(NetScenario& scenario, Findings& findings) {
             .run(scenario.net.patterns[i]);
 }
 
-void check_packets(const NetScenario& scenario, Findings& findings) {
-    const PacketSpec& packet = scenario.packet;
-    const HeaderStack stack = header_stack(scenario.network.framing);
-    const Bytes wire = scenario.network.mtu + stack.every_packet + stack.first_packet + stack.line;
+}  // namespace
+
+void check_packets(const NetworkSpec& network, const PacketSpec& packet, Findings& findings) {
+    const HeaderStack stack = header_stack(network.framing);
+    const Bytes wire = network.mtu + stack.every_packet + stack.first_packet + stack.line;
     if (wire > Bytes{65535})
         findings.fault("models.network.mtu", fmt::format("a packet of {} on the wire", format(wire)),
                        "at most 65535 B");
@@ -122,7 +123,7 @@ void check_packets(const NetScenario& scenario, Findings& findings) {
                        fmt::format("the headroom of {} is larger than the buffer of {}", format(packet.pfc.headroom),
                                    format(packet.buffer.pool)),
                        "less than models.network.packet.buffer.pool");
-    const bool by_credit = scenario.network.flow_control == FlowControl::cbfc;
+    const bool by_credit = network.flow_control == FlowControl::cbfc;
     const std::int64_t credits = packet.cbfc.buffer.value / std::max<std::int64_t>(1, packet.cbfc.credit.value);
     const std::int64_t needed = (wire.value + packet.cbfc.credit.value - 1) / packet.cbfc.credit.value;
     if (by_credit && packet.cbfc.buffer > Bytes{0} && credits < needed)
@@ -132,13 +133,11 @@ void check_packets(const NetScenario& scenario, Findings& findings) {
                        fmt::format("{} or more, or 0 B for what the link needs", format(wire)));
 }
 
-}  // namespace
-
 ValidNetScenario validate(NetScenario raw) {
     Findings findings(raw.written);
     check_size(raw, findings);
     if (findings.sound()) check_patterns(raw, findings);
-    if (raw.network.fidelity == Fidelity::packet) check_packets(raw, findings);
+    if (raw.network.fidelity == Fidelity::packet) check_packets(raw.network, raw.packet, findings);
     findings.throw_if_any();
     ValidNetScenario valid;
     valid.scenario_ = std::move(raw);

@@ -56,18 +56,6 @@ void check_buffers(const ValidNetScenario& scenario, const SharedBuffer::Limits&
     findings.throw_if_any();
 }
 
-// Faults of the graph get the place of their key.
-FabricGraph graph_of(const ValidNetScenario& scenario, const Cluster& cluster, const Router& router) {
-    try {
-        return FabricGraph(cluster, router);
-    } catch (const InputError& error) {
-        Findings findings(scenario.plain().written);
-        for (const Fault& fault : error.faults()) findings.fault(fault);
-        findings.throw_if_any();
-        throw;
-    }
-}
-
 StudyRecord study(const ValidNetScenario& scenario, const Cluster& cluster, const Router& router,
                   const std::vector<StudyFlow>& flows) {
     const NetworkSpec& network = scenario.network();
@@ -77,7 +65,7 @@ StudyRecord study(const ValidNetScenario& scenario, const Cluster& cluster, cons
         return run_fluid(cluster, router, network, scenario.packet().transport.paths, flows,
                          IdleTimes(cluster, router, network, pad_last).completions(flows));
     check_ways(scenario, cluster, router, flows);
-    const FabricGraph graph = graph_of(scenario, cluster, router);
+    const FabricGraph graph = located(scenario.plain().written, [&] { return FabricGraph(cluster, router); });
     PacketStudy study(graph, network, scenario.packet(), scenario.seed());
     check_buffers(scenario, study.buffer_limits());
     Progress progress(stderr, ProgressMode::terminal_only);

@@ -37,6 +37,12 @@ public:
 
     // Before the start time has been passed. The two GPUs must not share a NIC.
     std::uint32_t connect(const ConnectionRequest& request);
+    // The same messages once more on a connection that is through: numbers, route and congestion state go on, as on a
+    // queue pair that is kept. Memory then grows with the connections that are busy at once.
+    bool may_repeat(std::uint32_t connection) const;
+    void repeat(std::uint32_t connection, SimTime start);
+    // Not before this time is the connection delivered whole: the packets that lack, at line rate.
+    SimTime delivered_earliest(std::uint32_t connection, SimTime now) const;
     // Before the start time has been passed. Ports of faulty links must exist in the graph.
     void add_fault(const LinkFault& fault);
     void add_storm(const PauseStorm& storm);
@@ -200,6 +206,7 @@ private:
     static bool may_send(const SendEnd& end) {
         return end.resend != 0 || (end.next < end.granted && end.next - end.acked < end.window);
     }
+    void begin(std::uint32_t connection);
     void make_ready(std::uint32_t connection);
     void grant(std::uint32_t connection);  // one more message
     bool next_data(std::uint32_t node, std::uint32_t port, Packet& packet);

@@ -100,7 +100,7 @@ void PacketEngine::fire(std::uint32_t node, const Timer& timer) {
             serve(timer.id);
             return;
         case TimerKind::start:
-            make_ready(timer.id);
+            begin(timer.id);
             return;
         case TimerKind::grant:
             grant(timer.id);
