@@ -82,7 +82,7 @@ void check_network(NetworkSpec& network, const FabricSpec& fabric, Findings& fin
     network.ecmp.hash = HashFunction::d_mod_k;  // so that the resolved scenario says what ran
 }
 
-void check_slice(const ModelsSpec& models, const JobSpec& job, Findings& findings) {
+void check_slice(const ModelsSpec& models, const JobSpec& job, const NodeSpec& node, Findings& findings) {
     constexpr std::string_view key = "models.network.slice";
     const SliceSpec& slice = models.slice;
     if (slice.is_bounded() && models.network.fidelity != Fidelity::packet)
@@ -91,6 +91,9 @@ void check_slice(const ModelsSpec& models, const JobSpec& job, Findings& finding
     if (slice.ranks && slice.ranks->last >= job.gpus)
         findings.fault(key, fmt::format("the slice ends at rank {}, the job has {}", slice.ranks->last, job.gpus),
                        fmt::format("ranks 0-{}", job.gpus - 1));
+    if (models.network.fidelity == Fidelity::packet && node.pcie.value > 0 && node.pcie < node.nic)
+        findings.warning("cluster.node.pcie", "PCIe is slower than the NIC, and packets do not wait for it",
+                         "at packet fidelity steps come out too fast");
 }
 
 }  // namespace rehearse

@@ -14,8 +14,8 @@ void check_cluster(ClusterSpec& cluster, const JobSpec& job, const ParallelSpec&
 void check_memory(const TrainingSpec& training, const DeviceProfile& profile, Findings& findings);
 // Sets the hash of a fat tree, which routes D-mod-k.
 void check_network(NetworkSpec& network, const FabricSpec& fabric, Findings& findings);
-// The slice is one of the job's ranks, and of packets.
-void check_slice(const ModelsSpec& models, const JobSpec& job, Findings& findings);
+// The slice is one of the job's ranks, and of packets; packets do not wait for a slow bus.
+void check_slice(const ModelsSpec& models, const JobSpec& job, const NodeSpec& node, Findings& findings);
 // Thresholds in order, buffers that hold what they must. Of net scenarios too.
 void check_packets(const NetworkSpec& network, const PacketSpec& packet, Findings& findings);
 

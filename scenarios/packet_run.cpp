@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "runtime/simulate.hpp"
 #include "scenarios/findings.hpp"
 #include "scenarios/job_traffic.hpp"
@@ -19,52 +21,73 @@ std::string events_text(std::uint64_t transmissions) {
     return fmt::format("{:.2g} events", static_cast<double>(transmissions));
 }
 
-// The kinds and what each would be alone, and a share of the time that would fit.
-std::string ways_out(const PacketEffort& effort, std::int64_t ranks) {
-    std::string text;
-    for (std::size_t kind = 0; kind < traffic_kind_count; ++kind) {
-        if (effort.kinds[kind].transmissions == 0) continue;
-        text += fmt::format("{}phase={} ({})", text.empty() ? "" : ", ", name(static_cast<TrafficKind>(kind)),
-                            events_text(effort.kinds[kind].transmissions));
+// The scenario's step with flows, and what its traffic would be as packets.
+class DryRun {
+public:
+    DryRun(const ValidScenario& scenario, const Cluster& cluster, const Workload& workload)
+        : models_(scenario.models()), cluster_(cluster), router_(cluster, models_.network.ecmp, scenario.seed()),
+          graph_(cluster, router_), placement_(place_job(scenario, workload, cluster, scenario.seed())) {
+        NetworkSpec flows = models_.network;
+        flows.fidelity = Fidelity::flow;
+        simulate({cluster, placement_, workload, models_.profile, flows, scenario.seed(), {}, {}, {}, &record_});
     }
-    const double fits = static_cast<double>(run_transmissions_most) / static_cast<double>(effort.transmissions_all());
-    const SimDuration span = microseconds(static_cast<std::int64_t>(effort.end.seconds() * fits * 1e6) + 1);
-    const auto few = std::max<std::int64_t>(1, static_cast<std::int64_t>(static_cast<double>(ranks) * fits));
-    return fmt::format("slice it: {}; time={}..{} or ranks=0-{} are about {}, where traffic is even", text,
-                       format(SimDuration{0}), format(span), few - 1, events_text(run_transmissions_most));
-}
 
-PacketEffort effort_of(const ValidScenario& scenario, const Cluster& cluster, const Workload& workload) {
-    const ModelsSpec& models = scenario.models();
-    NetworkSpec flows = models.network;
-    flows.fidelity = Fidelity::flow;
-    const Placement placement = place_job(scenario, workload, cluster, scenario.seed());
-    TransferRecord record;
-    simulate({cluster, placement, workload, models.profile, flows, scenario.seed(), {}, {}, {}, &record});
-    const Router router(cluster, flows.ecmp, scenario.seed());
-    return packet_effort(record, place_slice(models.slice, placement, cluster), FabricGraph(cluster, router), router,
-                         flows, models.packet);
-}
+    DryRun(const DryRun&) = delete;
+
+    PacketEffort effort(const SliceSpec& slice) const {
+        return packet_effort(record_, place_slice(slice, placement_, cluster_), graph_, router_, models_.network,
+                             models_.packet);
+    }
+
+    // Slices and what each would be: a kind, one node's ranks, the time that fits.
+    std::string ways_out() const {
+        std::vector<SliceSpec> slices(traffic_kind_count + 1);
+        for (std::size_t kind = 0; kind < traffic_kind_count; ++kind)
+            slices[kind].phase = static_cast<TrafficKind>(kind);
+        const auto ranks = std::min<std::int64_t>(cluster_.gpus_per_node(), placement_.rank_count());
+        slices.back().ranks = SliceSpec::Ranks{0, ranks - 1};
+        const SimTime until =
+            time_within(record_, run_transmissions_most, graph_, router_, models_.network, models_.packet);
+        const std::int64_t step = microseconds(until.seconds() < 10e-3 ? 1 : 1000).value;
+        if (until.value >= step)
+            slices.emplace_back().time = SliceSpec::Time{SimDuration{0}, SimDuration{until.value / step * step}};
+        std::vector<std::string> ways;
+        for (const SliceSpec& slice : slices) {
+            const std::uint64_t events = effort(slice).slice.transmissions;
+            if (events > 0) ways.push_back(fmt::format("{} ({})", format(slice), events_text(events)));
+        }
+        return fmt::format("give --slice {}", fmt::join(ways, ", "));
+    }
+
+private:
+    const ModelsSpec& models_;
+    const Cluster& cluster_;
+    Router router_;
+    FabricGraph graph_;
+    Placement placement_;
+    TransferRecord record_;
+};
 
 }  // namespace
 
 std::string check_packet_effort(const ValidScenario& scenario, const Cluster& cluster, const Workload& workload) {
     if (scenario.models().network.fidelity != Fidelity::packet) return "";
     const ConfigNode& written = scenario.plain().written;
-    const PacketEffort effort = located(written, [&] { return effort_of(scenario, cluster, workload); });
-    const std::uint64_t events = effort.slice.transmissions;
+    const DryRun dry_run = located(written, [&] { return DryRun(scenario, cluster, workload); });
     const SliceSpec& slice = scenario.models().slice;
+    const PacketEffort effort = dry_run.effort(slice);
+    const std::uint64_t events = effort.slice.transmissions;
     Findings findings(written);
     if (!slice.is_bounded() && events > run_transmissions_most)
         findings.fault(key, fmt::format("the whole run at packet fidelity is about {}", events_text(events)),
                        fmt::format("at most {} without a slice", events_text(run_transmissions_most)),
-                       ways_out(effort, scenario.job().gpus));
+                       dry_run.ways_out());
     if (slice.is_bounded() && events == 0)
         findings.fault(key, fmt::format("no traffic between nodes lies in {}", format(slice)),
                        effort.transmissions_all() == 0 ? "a job whose traffic leaves its nodes" : "a wider slice");
     findings.throw_if_any();
     if (events <= run_transmissions_most) return "";
-    return fmt::format("packets: the slice is about {}; a minute of one core runs through some {}", events_text(events),
+    return fmt::format("packets: the slice is about {}; one core runs through {} in half a minute", events_text(events),
                        events_text(run_transmissions_most));
 }
 

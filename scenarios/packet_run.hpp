@@ -10,7 +10,7 @@
 
 namespace rehearse {
 
-// Transmissions (packets and ACKs x links) that a run without a slice may have: a minute or two of one core.
+// Transmissions (packets and ACKs x links) that a run without a slice may have: half a minute of one core.
 inline constexpr std::uint64_t run_transmissions_most = 200'000'000;
 
 // Nothing at other fidelities. The step runs once with flows, whose packets are counted. InputError

@@ -3,10 +3,43 @@
 #include <algorithm>
 #include <map>
 #include <tuple>
+#include <utility>
 
 namespace rehearse {
 
 namespace {
+
+// Of each transfer of a record; equal ones are counted once.
+class TransmissionCount {
+public:
+    TransmissionCount(const TransferRecord& record, const FabricGraph& graph, const Router& router,
+                      const NetworkSpec& network, const PacketSpec& packet)
+        : record_(record), graph_(graph), router_(router), network_(network), packet_(packet) {}
+
+    // 0 for a transfer that cannot go as packets.
+    std::uint64_t of(const TransferRecord::Transfer& transfer) {
+        const auto [found, is_new] = known_.try_emplace({transfer.ends, transfer.size.value, transfer.steps}, 0);
+        if (is_new) found->second = count(record_.request(transfer));
+        return found->second;
+    }
+
+private:
+    std::uint64_t count(const TransferRequest& request) const {
+        if (!goes_by_packet(request, graph_.cluster(), router_)) return 0;
+        std::uint64_t sum = 0;
+        for (const ConnectionRequest& one :
+             expand_transfer(request, graph_.cluster(), network_.ecmp.queue_pairs).requests)
+            sum += transmissions(one, graph_, network_, packet_);
+        return sum;
+    }
+
+    const TransferRecord& record_;
+    const FabricGraph& graph_;
+    const Router& router_;
+    const NetworkSpec& network_;
+    const PacketSpec& packet_;
+    std::map<std::tuple<std::uint32_t, std::int64_t, std::uint32_t>, std::uint64_t> known_;
+};
 
 void add(PacketEffort::Part& part, std::uint64_t transmissions) {
     ++part.transfers;
@@ -24,21 +57,29 @@ std::uint64_t PacketEffort::transmissions_all() const {
 PacketEffort packet_effort(const TransferRecord& record, const TrafficSlice& slice, const FabricGraph& graph,
                            const Router& router, const NetworkSpec& network, const PacketSpec& packet) {
     PacketEffort effort;
-    std::map<std::tuple<std::uint32_t, std::int64_t, std::uint32_t>, std::uint64_t> known;  // equal transfers once
+    TransmissionCount count(record, graph, router, network, packet);
     for (const TransferRecord::Transfer& transfer : record.transfers) {
-        const TransferRequest request = record.request(transfer);
-        const auto [found, is_new] = known.try_emplace({transfer.ends, transfer.size.value, transfer.steps}, 0);
-        if (is_new && goes_by_packet(request, graph.cluster(), router)) {
-            for (const ConnectionRequest& connection :
-                 expand_transfer(request, graph.cluster(), network.ecmp.queue_pairs).requests)
-                found->second += transmissions(connection, graph, network, packet);
-        }
-        if (found->second == 0) continue;
-        effort.end = std::max(effort.end, transfer.end);
-        add(effort.kinds[static_cast<std::size_t>(transfer.kind)], found->second);
-        if (slice.holds(transfer.start, request)) add(effort.slice, found->second);
+        const std::uint64_t transmissions = count.of(transfer);
+        if (transmissions == 0) continue;
+        add(effort.kinds[static_cast<std::size_t>(transfer.kind)], transmissions);
+        if (slice.holds(transfer.start, record.request(transfer))) add(effort.slice, transmissions);
     }
     return effort;
+}
+
+SimTime time_within(const TransferRecord& record, std::uint64_t transmissions_most, const FabricGraph& graph,
+                    const Router& router, const NetworkSpec& network, const PacketSpec& packet) {
+    TransmissionCount count(record, graph, router, network, packet);
+    std::vector<std::pair<SimTime, std::uint64_t>> starts;
+    for (const TransferRecord::Transfer& transfer : record.transfers)
+        starts.emplace_back(transfer.start, count.of(transfer));
+    std::sort(starts.begin(), starts.end());
+    std::uint64_t sum = 0;
+    for (const auto& [at, transmissions] : starts) {
+        sum += transmissions;
+        if (sum > transmissions_most) return at;
+    }
+    return SimTime{INT64_MAX};
 }
 
 }  // namespace rehearse

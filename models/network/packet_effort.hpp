@@ -16,12 +16,15 @@ struct PacketEffort {
     };
     Part slice;                                  // within the slice
     std::array<Part, traffic_kind_count> kinds;  // of all traffic, by kind
-    SimTime end;                                 // of the last transfer
     std::uint64_t transmissions_all() const;
 };
 
 // Of the transfers that can go as packets. The times of a record of flows stand in for those that packets would have.
 PacketEffort packet_effort(const TransferRecord& record, const TrafficSlice& slice, const FabricGraph& graph,
                            const Router& router, const NetworkSpec& network, const PacketSpec& packet);
+
+// The latest time so that all transfers that start before it are at most `transmissions_most` together.
+SimTime time_within(const TransferRecord& record, std::uint64_t transmissions_most, const FabricGraph& graph,
+                    const Router& router, const NetworkSpec& network, const PacketSpec& packet);
 
 }  // namespace rehearse

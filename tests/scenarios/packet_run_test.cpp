@@ -4,11 +4,10 @@
 
 #include <fstream>
 #include <nlohmann/json.hpp>
-#include <sstream>
 
 #include "scenarios/slice_text.hpp"
 #include "tests/scenarios/program.hpp"
-#include "tests/scenarios/small.hpp"
+#include "tests/sim/temporary_folder.hpp"
 
 namespace rehearse {
 namespace {
@@ -29,23 +28,18 @@ training:
 
 class PacketRun : public ::testing::Test {
 protected:
-    PacketRun() {
-        std::filesystem::remove_all(folder_);
-        std::filesystem::create_directories(folder_);
-        std::ofstream(folder_ / "job.yaml") << job_yaml;
-    }
-    ~PacketRun() override { std::filesystem::remove_all(folder_); }
+    PacketRun() { std::ofstream(folder_.path() / "job.yaml") << job_yaml; }
 
     ProgramResult program(std::vector<std::string> words) const {
         std::vector<std::string> all{"run", "job.yaml", "--quiet"};
         all.insert(all.end(), words.begin(), words.end());
-        return run_rehearse(all, folder_);
+        return run_rehearse(all, folder_.path());
     }
     Json metrics(std::vector<std::string> words) const {
         words.insert(words.end(), {"--out", "out"});
         const ProgramResult result = program(words);
         EXPECT_EQ(result.exit_code, 0) << result.err;
-        std::ifstream file(folder_ / "out/metrics.json");
+        std::ifstream file(folder_.path() / "out/metrics.json");
         return Json::parse(file, nullptr, false);
     }
     void expect_fault(std::vector<std::string> words, const std::string& text) const {
@@ -54,9 +48,7 @@ protected:
         EXPECT_THAT(result.err, HasSubstr(text));
     }
 
-    std::filesystem::path folder_ = std::filesystem::temp_directory_path() /
-        (std::string("rehearse_packet_run_") +
-         ::testing::UnitTest::GetInstance()->current_test_info()->name());
+    TemporaryFolder folder_;
 };
 
 // Uncongested: a transfer ends later by a packet's time per switch and by the ACKs of its neighbours (2 % of the line
@@ -80,10 +72,10 @@ TEST_F(PacketRun, AgreesWithFlowsWhereNothingQueues) {
 TEST_F(PacketRun, RunsAgainToTheSameFingerprint) {
     const std::vector<std::string> words{"--fidelity", "packet", "--slice", "phase=pp, ranks=0-7"};
     const Json first = metrics(words);
-    std::filesystem::copy(folder_ / "out/scenario.resolved.yaml", folder_ / "again.yaml");
-    const ProgramResult again = run_rehearse({"run", "again.yaml", "--quiet", "--out", "again"}, folder_);
+    const ProgramResult again =
+        run_rehearse({"run", "out/scenario.resolved.yaml", "--quiet", "--out", "again"}, folder_.path());
     ASSERT_EQ(again.exit_code, 0) << again.err;
-    std::ifstream file(folder_ / "again/metrics.json");
+    std::ifstream file(folder_.path() / "again/metrics.json");
     const Json second = Json::parse(file);
     EXPECT_EQ(first["run"]["fingerprint"], second["run"]["fingerprint"]);
     EXPECT_EQ(first["packets"], second["packets"]);
@@ -138,7 +130,7 @@ TEST_F(PacketRun, BadSlicesAreFaultsAtTheirPlace) {
 
 TEST_F(PacketRun, AWholeRunTooLargeIsRefusedWithItsEvents) {
     const ProgramResult result =
-        run_rehearse({"run", library_path("dense_512"), "--fidelity", "packet", "--out", "out"}, folder_);
+        run_rehearse({"run", library_path("dense_512"), "--fidelity", "packet", "--out", "out"}, folder_.path());
     EXPECT_EQ(result.exit_code, 2);
     EXPECT_THAT(result.err, HasSubstr("models.network.slice: the whole run at packet fidelity is about "));
     EXPECT_THAT(result.err, HasSubstr("phase=pp ("));

@@ -22,7 +22,7 @@ public:
             request.destination = to;
             request.message = Bytes{size.value / queue_pairs_ + (pair < size.value % queue_pairs_ ? 1 : 0)};
             request.queue_pair = static_cast<std::uint32_t>(pair);
-            add(request, SimDuration{0});
+            add(request, bus(from) + bus(to));
         }
     }
 
@@ -49,8 +49,9 @@ public:
             hop.messages = steps;
             hop.granted = static_cast<std::int64_t>(1 + between);
             hop.successors[0] = static_cast<std::uint32_t>(next);
-            hop.successor_delay = inside(hop.destination, message) * static_cast<std::int64_t>(after);
-            add(hop, hop.successor_delay);
+            const SimDuration hops_after = inside(hop.destination, message) * static_cast<std::int64_t>(after);
+            hop.successor_delay = bus(hop.destination) + hops_after + bus(gpus[hops[next]]);
+            add(hop, bus(hop.source) + bus(hop.destination) + hops_after);
         }
     }
 
@@ -60,6 +61,13 @@ private:
     SimDuration inside(GpuId from, Bytes size) const {  // one hop over NVLink
         const Link& up = cluster_.link(cluster_.out_links(cluster_.gpu_vertex(from)).front());
         return size / up.rate + up.latency * 2;
+    }
+    SimDuration bus(GpuId gpu) const {  // to its NIC, or back
+        const VertexId nic = cluster_.nic_vertex(gpu);
+        for (const LinkId link : cluster_.out_links(cluster_.gpu_vertex(gpu))) {
+            if (cluster_.link(link).to == nic) return cluster_.link(link).latency;
+        }
+        return SimDuration{0};  // the GPU sits on its NIC
     }
     void add(const ConnectionRequest& request, SimDuration behind) {
         all_.requests.push_back(request);

@@ -2,7 +2,7 @@
 //
 // Messages between nodes are queue pairs of the engine; what stays in a node crosses NVLink at its rate, alone, in
 // closed form. A ring becomes one connection per hop between nodes, with one message per step: a member sends what it
-// received in the step before. Hops inside a node delay that by the NVLink time of one message, and the messages of
+// received in the step before. The bus between a GPU and its NIC adds its latency and never limits the rate. Hops inside a node delay that by the NVLink time of one message, and the messages of
 // the members that lie on such hops count as present from the start. An all-to-all becomes its pairs.
 #pragma once
 
@@ -17,7 +17,7 @@ namespace rehearse {
 
 struct TransferConnections {
     std::vector<ConnectionRequest> requests;  // successors are places in this list; they start at time 0
-    std::vector<SimDuration> behind;          // of each: NVLink hops after its last message
+    std::vector<SimDuration> behind;          // of each: bus and NVLink hops that its last packet does not wait for
     SimDuration inside{0};                    // of the parts that never leave a node
 };
 

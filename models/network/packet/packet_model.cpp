@@ -11,7 +11,7 @@ namespace rehearse {
 PacketModel::PacketModel(const Cluster& cluster, const Router& router, const NetworkSpec& spec,
                          const PacketSpec& packet, std::uint64_t seed)
     : cluster_(&cluster), network_(spec), packet_(packet), graph_(cluster, router),
-      engine_(graph_, network_, packet_, seed) {}
+      engine_(graph_, network_, packet_, seed), paths_(cluster, router, spec) {}
 
 FlowId PacketModel::start(SimTime at, const TransferRequest& request) {
     const std::uint32_t index = new_transfer();
@@ -27,6 +27,9 @@ FlowId PacketModel::start(SimTime at, const TransferRequest& request) {
         active_.push_back(c);
         quiet_until_ = std::min(quiet_until_, engine_.delivered_earliest(c, now_));
     }
+    const TransferPaths::Prepared prepared = paths_.prepare(request);
+    paths_.count(prepared.index, static_cast<double>(request.size.value), prepared.wire_ratio);
+    if (!prepared.is_kept) paths_.release(prepared.index);
     ++transfer_count_;
     payload_ += static_cast<double>(request.size.value);
     close_part(index, at);  // this call: a transfer inside a node has no other part
@@ -132,13 +135,12 @@ void PacketModel::deactivate(std::uint32_t connection) {
 }
 
 const LinkTraffic& PacketModel::traffic() const {
-    traffic_.bytes.assign(cluster_->links().size(), 0);
-    traffic_.busy_seconds.assign(cluster_->links().size(), 0);
-    for (std::uint32_t p = 0; p < graph_.port_count(); ++p) {
-        const std::uint32_t link = graph_.port(p).link.value;
-        traffic_.bytes[link] = static_cast<double>(engine_.counters()[p].bytes);
+    traffic_.bytes = paths_.carried();
+    for (std::uint32_t p = 0; p < graph_.port_count(); ++p)
+        traffic_.bytes[graph_.port(p).link.value] = static_cast<double>(engine_.counters()[p].bytes);
+    traffic_.busy_seconds.resize(traffic_.bytes.size());
+    for (std::size_t link = 0; link < traffic_.bytes.size(); ++link)
         traffic_.busy_seconds[link] = traffic_.bytes[link] / cluster_->links()[link].rate.bytes_per_second();
-    }
     return traffic_;
 }
 

@@ -5,6 +5,8 @@
 // engine runs in whole windows: no connection is through before the packets that it lacks have crossed its last link, so
 // that next_event_time() is the earliest of these times or the next event, whichever is later.
 //
+// Traffic of Ethernet links is what the engine counted; that of NVLink and PCIe links is laid on the routes.
+//
 // Connections are kept, as a library keeps its queue pairs: a transfer equal to one that is over takes over its
 // connections. Memory grows with the transfers under way at once, not with those that have been.
 #pragma once
@@ -17,6 +19,7 @@
 #include "models/network/network_model.hpp"
 #include "models/network/packet/engine.hpp"
 #include "models/network/packet/expand_transfer.hpp"
+#include "models/network/transfer_paths.hpp"
 
 namespace rehearse {
 
@@ -60,7 +63,7 @@ private:
             return a.at != b.at ? a.at > b.at : a.flow > b.flow;
         }
     };
-    struct Tail {                 // of a connection: its transfer, and NVLink hops after its last message
+    struct Tail {                 // of a connection: its transfer, and what comes behind its last message
         std::uint32_t transfer;
         SimDuration behind;
         std::uint32_t place = 0;  // in active_
@@ -82,6 +85,7 @@ private:
     SimTime quiet_until_;         // no connection is through before
     std::vector<Transfer> transfers_;
     std::vector<std::uint32_t> free_;
+    TransferPaths paths_;
     std::map<Shape, std::vector<Bundle>> idle_;
     std::vector<Tail> tails_;            // per connection
     std::vector<std::uint32_t> active_;  // connections that have not delivered
