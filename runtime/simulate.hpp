@@ -5,7 +5,10 @@
 #include <vector>
 
 #include "models/compute/profile.hpp"
+#include "models/network/packet/spec.hpp"
+#include "models/network/slice.hpp"
 #include "models/network/spec.hpp"
+#include "models/network/transfer_log.hpp"
 #include "models/workload/workload.hpp"
 #include "runtime/executor.hpp"
 #include "runtime/timeline.hpp"
@@ -22,10 +25,16 @@ struct SimulationInputs {
     const NetworkSpec& network;
     std::uint64_t seed = 1;
     std::vector<RankId> sampled;  // ranks whose spans the timeline keeps
+    PacketSpec packet{};          // packet fidelity: the fabric,
+    SliceSpec slice{};            // and what of the traffic goes as packets
+    TransferRecord* record = nullptr;  // where the transfers of the step are kept, if anywhere
 };
 
-// Throws InputError for a fidelity that is not available, InvariantBroken for a step that cannot end.
+// Throws InputError for a fabric that cannot carry packets, InvariantBroken for a step that cannot end.
 Timeline simulate(const SimulationInputs& inputs);
+
+// The GPUs of the slice's ranks, which must be ranks of the placement.
+TrafficSlice place_slice(const SliceSpec& slice, const Placement& placement, const Cluster& cluster);
 
 // The same behind Executor.
 class SimulatedExecutor : public Executor {

@@ -37,6 +37,7 @@ struct Timeline {
     std::vector<Span> spans;
     std::vector<std::uint32_t> last_arrivals;  // per rank: group collectives for which it came last
     LinkTraffic traffic;
+    PacketShare packets;               // packet fidelity
     std::uint64_t events = 0;          // instructions run and network events
     std::uint64_t fingerprint = 0;     // order-dependent hash of every completion and every rank's end
 };

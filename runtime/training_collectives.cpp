@@ -15,6 +15,14 @@ namespace {
 
 constexpr std::size_t index_of(GroupFamily family) { return static_cast<std::size_t>(family); }
 
+TrafficKind kind_of(GroupFamily family) {
+    switch (family) {
+        case GroupFamily::data: return TrafficKind::data;
+        case GroupFamily::embedding: return TrafficKind::embedding;
+        default: return TrafficKind::other;
+    }
+}
+
 }  // namespace
 
 PostedCollective& TrainingRun::posted(GroupFamily family, std::uint32_t group, std::uint32_t sequence) {
@@ -92,6 +100,7 @@ void TrainingRun::start_transfer(GroupFamily family, std::uint32_t group, std::u
         request.steps = volume.steps;
         request.group_key = (std::uint64_t{index_of(family)} + 1) << 56 | std::uint64_t{group} << 16 | channel;
         request.token = CollectiveToken{family, group, sequence}.pack();
+        request.kind = kind_of(family);
         network_.start(collective.started, request);
     }
 }

@@ -132,6 +132,7 @@ Timeline TrainingRun::run() {
     timeline.spans = std::move(spans_);
     timeline.last_arrivals = std::move(last_arrivals_);
     timeline.traffic = network_.traffic();
+    timeline.packets = network_.packet_share();
     timeline.events = instructions_ + network_.events();
     timeline.fingerprint = fingerprint_.value();
     return timeline;
@@ -289,6 +290,7 @@ void TrainingRun::start_message(std::uint32_t index, SimTime at) {
     request.efficiency = in_.profile.network_efficiency.value;
     request.group_key = route_key(message.sender, message.direction);
     request.token = index;
+    request.kind = TrafficKind::pipeline;
     network_.start(at + in_.profile.message_latency, request);
 }
 

@@ -75,14 +75,25 @@ void check_cluster(ClusterSpec& cluster, const JobSpec& job, const ParallelSpec&
 }
 
 void check_network(NetworkSpec& network, const FabricSpec& fabric, Findings& findings) {
-    if (network.fidelity == Fidelity::packet)
-        findings.fault("models.network.fidelity", "packet fidelity is not in this version", "ideal or flow",
-                       "use flow");
     if (fabric.kind != FabricKind::fat_tree) return;
     if (findings.is_written("models.network.ecmp.hash") && network.ecmp.hash != HashFunction::d_mod_k)
         findings.warning("models.network.ecmp.hash", "a fat tree routes D-mod-k, whatever hash is asked for",
                          "leave the key out");
     network.ecmp.hash = HashFunction::d_mod_k;  // so that the resolved scenario says what ran
+}
+
+void check_slice(const ModelsSpec& models, const JobSpec& job, const NodeSpec& node, Findings& findings) {
+    constexpr std::string_view key = "models.network.slice";
+    const SliceSpec& slice = models.slice;
+    if (slice.is_bounded() && models.network.fidelity != Fidelity::packet)
+        findings.fault(key, "only packet fidelity takes a slice of the traffic", "models.network.fidelity: packet",
+                       "add --fidelity packet");
+    if (slice.ranks && slice.ranks->last >= job.gpus)
+        findings.fault(key, fmt::format("the slice ends at rank {}, the job has {}", slice.ranks->last, job.gpus),
+                       fmt::format("ranks 0-{}", job.gpus - 1));
+    if (models.network.fidelity == Fidelity::packet && node.pcie.value > 0 && node.pcie < node.nic)
+        findings.warning("cluster.node.pcie", "PCIe is slower than the NIC, and packets do not wait for it",
+                         "at packet fidelity steps come out too fast");
 }
 
 }  // namespace rehearse

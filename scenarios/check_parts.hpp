@@ -15,8 +15,10 @@ void check_cluster(ClusterSpec& cluster, const JobSpec& job, const ParallelSpec&
 void check_memory(const TrainingSpec& training, const DeviceProfile& profile, Findings& findings);
 // Sets the hash of a fat tree, which routes D-mod-k.
 void check_network(NetworkSpec& network, const FabricSpec& fabric, Findings& findings);
+// The slice is one of the job's ranks, and of packets; packets do not wait for a slow bus.
+void check_slice(const ModelsSpec& models, const JobSpec& job, const NodeSpec& node, Findings& findings);
 // Packet fidelity: sizes that no packet fits into, values that contradict each other; a warning for each value that is
-// no default and that nothing looks at.
+// no default and that nothing looks at. Of net scenarios too.
 void check_packet(const PacketSpec& packet, const NetworkSpec& network, Findings& findings);
 
 }  // namespace rehearse

@@ -14,7 +14,7 @@ namespace {
 
 struct RunArguments {
     ScenarioArguments scenario;
-    std::string out, fidelity, seed, stop_after;
+    std::string out, fidelity, slice, check, seed, stop_after;
     std::int64_t seeds = 1, threads = 1;
     bool quiet = false;
 };
@@ -40,6 +40,11 @@ RunRequest request_of(const RunArguments& arguments, const CLI::App& command) {
     request.path = arguments.scenario.path;
     request.overrides = arguments.scenario.overrides;
     if (command.count("--fidelity") > 0) request.overrides.push_back("models.network.fidelity=" + arguments.fidelity);
+    if (command.count("--slice") > 0) request.overrides.push_back("models.network.slice=" + arguments.slice);
+    if (command.count("--check") > 0) {
+        value_of("--check", parse_word(arguments.check, {"packet"}));
+        request.check_packets = Switch::on;
+    }
     if (command.count("--seed") > 0)
         request.overrides.push_back(fmt::format("seed={}", value_of("--seed", parse_unsigned(arguments.seed))));
     if (command.count("--out") > 0) request.out = arguments.out;
@@ -62,7 +67,15 @@ void add_run(CLI::App& app, Chosen& chosen) {
     add_scenario(*command, arguments->scenario);
     command->add_option("--out", arguments->out, "results folder (default: results/NAME-FINGERPRINT)")
         ->type_name("DIR");
-    command->add_option("--fidelity", arguments->fidelity, "network model: ideal or flow")->type_name("WORD");
+    command->add_option("--fidelity", arguments->fidelity, "network model: ideal, flow or packet")->type_name("WORD");
+    command
+        ->add_option("--slice", arguments->slice,
+                     "packet fidelity: what goes as packets; bounds joined by | or a comma")
+        ->type_name("ranks=0-63|phase=dp|time=10ms..20ms");
+    command
+        ->add_option("--check", arguments->check,
+                     "packet: run the busiest moments again as flows and as packets, and compare")
+        ->type_name("WORD");
     command->add_option("--seed", arguments->seed, "replaces the seed of the file")->type_name("N");
     command->add_option("--seeds", arguments->seeds, "run that many seeds; every figure becomes {median, min, max}")
         ->type_name("N")

@@ -37,4 +37,17 @@ private:
     std::vector<std::string> warnings_;
 };
 
+// Runs a step; faults that name a key get the place where the scenario wrote it.
+template <class Step>
+auto located(const ConfigNode& written, const Step& step) {
+    try {
+        return step();
+    } catch (const InputError& error) {
+        Findings findings(written);
+        for (const Fault& fault : error.faults()) findings.fault(fault);
+        findings.throw_if_any();
+        throw;
+    }
+}
+
 }  // namespace rehearse

@@ -6,6 +6,7 @@
 #include "scenarios/installation.hpp"
 #include "scenarios/json_parts.hpp"
 #include "scenarios/results.hpp"
+#include "scenarios/slice_text.hpp"
 #include "scenarios/words.hpp"
 #include "sim/base/fingerprint.hpp"
 
@@ -34,7 +35,8 @@ Json bottleneck_json(const BottleneckHints& hints) {
 }
 
 // The figures of one seed: numbers that another seed may change, and words that go with them.
-Json figures(const Metrics& metrics, const Cluster& cluster) {
+Json figures(const SeedRun& run, const Cluster& cluster) {
+    const Metrics& metrics = run.metrics;
     Json json{{"step_time_s", metrics.step_time_s},
               {"tokens_per_s", metrics.tokens_per_s},
               {"tokens_per_s_per_gpu", metrics.tokens_per_s_per_gpu},
@@ -52,9 +54,9 @@ Json figures(const Metrics& metrics, const Cluster& cluster) {
     json["network"]["busiest_links"] = Json::array();
     for (const LinkUse& use : metrics.busiest_links)
         json["network"]["busiest_links"].push_back(link_json(use.link, use.bytes, use.utilisation, cluster));
-    // Neither exists at ideal and flow fidelity: links there lose nothing and queue nothing.
-    json["network"]["pauses"] = 0;
-    json["network"]["retransmissions"] = 0;
+    // Packets alone are paused and lost: at ideal and flow fidelity links lose nothing and queue nothing.
+    json["network"]["pauses"] = run.timeline.packets.pauses;
+    json["network"]["retransmissions"] = run.timeline.packets.retransmissions;
     json["bottleneck"] = bottleneck_json(metrics.hints);
     return json;
 }
@@ -79,6 +81,35 @@ Json spread(const std::vector<Json>& seeds) {
     const bool odd = sorted.size() % 2 == 1;
     const Json median = odd ? sorted[half] : Json((sorted[half - 1].get<double>() + sorted[half].get<double>()) / 2);
     return {{"median", median}, {"min", sorted.front()}, {"max", sorted.back()}};
+}
+
+Json packets_json(const PacketShare& share, const ValidScenario& scenario) {
+    return {{"slice", format(scenario.models().slice)},
+            {"payload_bytes", share.payload},
+            {"payload_bytes_all", share.payload_all},
+            {"transfers", share.transfers},
+            {"transfers_all", share.transfers_all},
+            {"transmissions", share.transmissions},
+            {"marks", share.marks},
+            {"drops", share.drops},
+            {"shared_with_flows", share.shared}};
+}
+
+Json checks_json(const std::vector<PhaseCheck>& checks) {
+    Json list = Json::array();
+    for (const PhaseCheck& check : checks)
+        list.push_back({{"kind", name(check.kind)},
+                        {"moment_s", check.moment.seconds()},
+                        {"transfers", check.transfers},
+                        {"transfers_all", check.transfers_all},
+                        {"payload_bytes", check.payload},
+                        {"scale", check.scale},
+                        {"transmissions", check.transmissions},
+                        {"flow_completion_mean_s", check.flow.completion_mean_s},
+                        {"packet_completion_mean_s", check.packet.completion_mean_s},
+                        {"flow_completion_s", check.flow.completion_s},
+                        {"packet_completion_s", check.packet.completion_s}});
+    return list;
 }
 
 Json run_json(const Rehearsal& rehearsal) {
@@ -149,9 +180,12 @@ std::string fingerprint_text(const Rehearsal& rehearsal) { return hex(fingerprin
 
 std::string metrics_json(const Rehearsal& rehearsal) {
     std::vector<Json> seeds;
-    for (const SeedRun& run : rehearsal.runs) seeds.push_back(figures(run.metrics, rehearsal.cluster));
+    for (const SeedRun& run : rehearsal.runs) seeds.push_back(figures(run, rehearsal.cluster));
     Json json{{"schema_version", 1}};
     json.update(seeds.size() == 1 ? seeds.front() : spread(seeds));
+    if (rehearsal.scenario.models().network.fidelity == Fidelity::packet)
+        json["packets"] = packets_json(rehearsal.runs.front().timeline.packets, rehearsal.scenario);
+    if (!rehearsal.checks.empty()) json["packet_check"] = checks_json(rehearsal.checks);
     json["provenance"] = provenance_json(rehearsal.scenario.models().profile);
     json["run"] = run_json(rehearsal);
     return json.dump(2) + "\n";

@@ -64,25 +64,16 @@ void check_buffers(const ValidNetScenario& scenario, const SharedBuffer::Limits&
     findings.throw_if_any();
 }
 
-// Whatever building the fabric, its faults and its engine refuse gets the place of its key.
-template <class Make>
-auto located(const ValidNetScenario& scenario, const Make& make) {
-    try {
-        return make();
-    } catch (const InputError& error) {
-        Findings findings(scenario.plain().written);
-        for (const Fault& fault : error.faults()) findings.fault(fault);
-        findings.throw_if_any();
-        throw;
-    }
-}
-
 StudyRecord study_packets(const ValidNetScenario& scenario, const Cluster& cluster, const Router& router,
                           const FaultPlan& plan, const std::vector<StudyFlow>& flows, const Crew& crew) {
     const NetworkSpec& network = scenario.network();
     check_ways(scenario, cluster, router, flows);
-    const FabricGraph graph = located(scenario, [&] { return FabricGraph(cluster, router); });
-    const auto study = located(scenario, [&] {
+    if (is_on(scenario.net().fast_forward) && crew.processes != nullptr)
+        throw InputError({Fault{{}, "net.fast_forward", "no process sees the progress of all connections",
+                                "off with --mpi", "use --threads, or switch it off"}});
+    const auto& written = scenario.plain().written;
+    const FabricGraph graph = located(written, [&] { return FabricGraph(cluster, router); });
+    const auto study = located(written, [&] {
         return std::make_unique<PacketStudy>(graph, network, scenario.packet(), scenario.seed(), crew);
     });
     check_buffers(scenario, study->buffer_limits());
@@ -91,6 +82,7 @@ StudyRecord study_packets(const ValidNetScenario& scenario, const Cluster& clust
     StudyWatch watch;
     watch.interval = scenario.net().sample_interval;
     watch.samples_most = scenario.net().sample_count;
+    watch.fast_forward = scenario.net().fast_forward;
     if (is_first(crew)) watch.progress = [&](double share) { progress.update(share, "flows ended"); };
     const Switch pad_last = scenario.packet().transport.pad_last;
     return study->run(flows, IdleTimes(cluster, router, network, pad_last).completions(flows), watch);
@@ -142,7 +134,7 @@ NetOutcome study(const ValidNetScenario& scenario, const Crew& crew) {
     FaultPlan plan;
     StudyRecord record;
     if (scenario.network().fidelity == Fidelity::packet) {
-        plan = located(scenario, [&] { return plan_faults(cluster, scenario.network(), scenario.packet()); });
+        plan = located(scenario.plain().written, [&] { return plan_faults(cluster, scenario.network(), scenario.packet()); });
         record = study_packets(scenario, cluster, router, plan, flows, crew);
     } else {
         record = study_fluid(scenario, cluster, router, flows);

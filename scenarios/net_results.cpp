@@ -78,6 +78,10 @@ Json one_run_json(const NetOutcome& outcome) {
                           : outcome.figures.failed > 0 ? "flows_failed"
                                                        : "completed";
     json["events"] = outcome.record.events;
+    if (is_on(outcome.scenario.net().fast_forward)) {
+        json["fast_forward"]["skips"] = outcome.record.skips;
+        json["fast_forward"]["events_left_out"] = outcome.record.events_left_out;
+    }
     return json;
 }
 

@@ -103,6 +103,12 @@ std::string summary(const NetOutcome& outcome) {
     text += "\n" + times(outcome.figures);
     if (packets) text += packet_counts(outcome.figures);
     text += fault_lines(outcome) + tier_lines(outcome) + link_lines(outcome);
+    if (outcome.record.skips > 0) {
+        const double left_out = static_cast<double>(outcome.record.events_left_out);
+        text += fmt::format("\nfast-forward: {} skips left out {:.4g} events and simulated {:.4g} ({:.0f} times fewer)\n",
+                            outcome.record.skips, left_out, static_cast<double>(outcome.record.events),
+                            1 + left_out / static_cast<double>(outcome.record.events));
+    }
     return text + fmt::format("\nseed {}, fingerprint {:016x}\n", scenario.seed(), outcome.record.fingerprint);
 }
 

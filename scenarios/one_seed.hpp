@@ -3,12 +3,14 @@
 
 #include <vector>
 
+#include "models/network/transfer_log.hpp"
 #include "scenarios/results.hpp"
 
 namespace rehearse {
 
-// `sampled`: ranks whose spans are kept. InvariantBroken as simulate() and measure() say.
+// `sampled`: ranks whose spans are kept; `record`: where the transfers are kept, if anywhere. InvariantBroken as
+// simulate() and measure() say; InputError with the place of its key.
 SeedRun run_seed(const ValidScenario& scenario, const Cluster& cluster, const Workload& workload, std::uint64_t seed,
-                 const std::vector<RankId>& sampled = {});
+                 const std::vector<RankId>& sampled = {}, TransferRecord* record = nullptr);
 
 }  // namespace rehearse

@@ -7,6 +7,7 @@
 
 #include "models/network/study/trace_file.hpp"
 #include "scenarios/installation.hpp"
+#include "scenarios/slice_text.hpp"
 #include "scenarios/text_file.hpp"
 #include "sim/base/nearest.hpp"
 
@@ -134,6 +135,16 @@ void ReadKeys::profile(std::string_view key, ModelsSpec& models) {
     } catch (const InputError& error) {
         for (const Fault& fault : error.faults()) faults_->add(fault);
     }
+}
+
+void ReadKeys::slice(std::string_view key, SliceSpec& slice) {
+    if (!at_->has(key)) return at_->allow(key);
+    std::string text;
+    at_->read(key, text);
+    const Parsed<SliceSpec> parsed = parse_slice(text);
+    if (const auto* wrong = std::get_if<TextFault>(&parsed))
+        return at_->fault(key, wrong->wrong, wrong->expected, wrong->todo);
+    slice = std::get<SliceSpec>(parsed);
 }
 
 void ReadKeys::trace(std::string_view key, PatternSpec& pattern) {

@@ -25,6 +25,10 @@ public:
         child.finish();
         at_ = above;
     }
+    template <class Body>
+    void part(std::string_view key, Switch, const Body& body) {
+        section(key, body);
+    }
     template <class T>
     void value(std::string_view key, T& value, const KeyNote& note = {}) {
         if (!note.required.empty()) at_->require(key, note.required);
@@ -64,6 +68,7 @@ public:
     void replicas(std::string_view key, std::int64_t& data);    // absent: what the GPUs leave
     void window(std::string_view key, std::int64_t& window);    // tokens; "off" reads better than 0
     void profile(std::string_view key, ModelsSpec& models);     // and the file that it names
+    void slice(std::string_view key, SliceSpec& slice);         // slice_text.hpp
     void trace(std::string_view key, PatternSpec& pattern);     // and the flows in the file that it names
     void sweep(std::string_view key, std::vector<SweepAxis>& axes);
 

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "models/metrics/metrics.hpp"
+#include "models/network/packet_check.hpp"
 #include "runtime/timeline.hpp"
 #include "scenarios/scenario.hpp"
 #include "sim/trace/result_folder.hpp"
@@ -36,6 +37,7 @@ struct Rehearsal {
     const Workload& workload;
     std::vector<SeedRun> runs;  // at least one
     double wall_s = 0;          // from the start of the command to the end of the last simulation, set-up included
+    std::vector<PhaseCheck> checks{};  // of the first seed, where they were asked for
 };
 
 // Of one seed its timeline's own. Of several the hash of theirs in order of the seeds, which run.fingerprints of

@@ -11,6 +11,7 @@
 #include "scenarios/dump.hpp"
 #include "scenarios/job_traffic.hpp"
 #include "scenarios/one_seed.hpp"
+#include "scenarios/packet_run.hpp"
 #include "scenarios/read_scenario.hpp"
 #include "scenarios/results.hpp"
 #include "scenarios/scenario_yaml.hpp"
@@ -57,10 +58,10 @@ auto reproducible(const RunRequest& request, std::uint64_t seed, const Step& ste
 }
 
 // The files show the first seed: the others keep neither spans nor traffic.
-SeedRun run_seed(const Rehearsal& rehearsal, std::size_t index) {
+SeedRun run_seed(const Rehearsal& rehearsal, std::size_t index, TransferRecord* record) {
     const RankLayout& layout = rehearsal.workload.layout;
     SeedRun run = run_seed(rehearsal.scenario, rehearsal.cluster, rehearsal.workload, rehearsal.scenario.seed() + index,
-                           index == 0 ? sampled_ranks(layout) : std::vector<RankId>{});
+                           index == 0 ? sampled_ranks(layout) : std::vector<RankId>{}, index == 0 ? record : nullptr);
     if (index > 0) run.timeline.traffic = {};
     return run;
 }
@@ -114,11 +115,17 @@ void run(const RunRequest& request) {
         return print(placement_table(placement, workload, cluster).render(TableFormat::csv));
     }
 
+    const std::string effort = check_packet_effort(scenario, cluster, workload);
+    if (!effort.empty()) fmt::print(stderr, "{}\n", effort);
+    const bool checks = is_on(request.check_packets);
+    TransferRecord record;
     Rehearsal rehearsal{scenario, cluster, workload, {}, 0};
     rehearsal.runs.resize(static_cast<std::size_t>(request.seeds));
     parallel_for(rehearsal.runs.size(), request.threads, [&](std::size_t i) {
-        rehearsal.runs[i] = reproducible(request, scenario.seed() + i, [&] { return run_seed(rehearsal, i); });
+        rehearsal.runs[i] = reproducible(request, scenario.seed() + i,
+                                         [&] { return run_seed(rehearsal, i, checks ? &record : nullptr); });
     });
+    if (checks) rehearsal.checks = check_run(scenario, cluster, record, scenario.seed());
     rehearsal.wall_s = seconds_since(began);
     if (stop == Stage::timeline) return print(timeline_dump(rehearsal.runs.front().timeline, workload));
     if (stop == Stage::metrics) return print(metrics_json(rehearsal));

@@ -7,6 +7,8 @@
 #include <vector>
 
 #include "models/compute/profile.hpp"
+#include "models/network/packet/spec.hpp"
+#include "models/network/slice.hpp"
 #include "models/network/spec.hpp"
 #include "models/workload/spec.hpp"
 #include "runtime/scheduler/place.hpp"
@@ -25,6 +27,8 @@ struct ModelsSpec {
     std::string profile_path;                       // the file that was read
     DeviceProfile profile;                          // with models.variation laid over its own variation
     NetworkSpec network;
+    SliceSpec slice;    // of packet fidelity: what goes as packets; without a bound all that leaves its node
+    PacketSpec packet;  // the packet fabric
 };
 
 struct Scenario {

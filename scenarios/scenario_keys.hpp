@@ -13,8 +13,9 @@
 //     share(key, Ratio&, most)       a ratio from 0 to `most`
 //     fault(key, wrong, expected)    what no range says; never happens to the writer
 //
-// and a function for each key with rules of its own: chip, rank_order, replicas, window, profile, trace,
-// sweep.
+//     part(key, is_written, body)    as section(); the writer leaves it out where `is_written` is off
+//
+// and a function for each key with rules of its own: chip, rank_order, replicas, window, profile, slice, trace, sweep.
 #pragma once
 
 #include "scenarios/scenario.hpp"
@@ -161,6 +162,20 @@ void network_keys(V& v, NetworkSpec& network) {
 }
 
 template <class V>
+void packet_keys(V& v, PacketSpec& packet);  // packet_keys.hpp, which readers and writers include too
+
+// The packet fabric acts on packets alone, and fills a page: flow runs do not write it unless the file did.
+template <class V>
+void model_network_keys(V& v, Scenario& scenario) {
+    ModelsSpec& models = scenario.models;
+    network_keys(v, models.network);
+    v.slice("slice", models.slice);
+    const bool is_packet = models.network.fidelity == Fidelity::packet;
+    const bool is_written = is_packet || has_key(scenario.written, "models.network.packet");
+    v.part("packet", is_written ? Switch::on : Switch::off, [&] { packet_keys(v, models.packet); });
+}
+
+template <class V>
 void scenario_keys(V& v, Scenario& scenario) {
     v.value("name", scenario.name);
     v.value("seed", scenario.seed);
@@ -175,7 +190,7 @@ void scenario_keys(V& v, Scenario& scenario) {
     v.section("models", [&] {
         v.profile("profile", scenario.models);
         v.section("variation", [&] { variation_keys(v, scenario.models.profile.variation); });
-        v.section("network", [&] { network_keys(v, scenario.models.network); });
+        v.section("network", [&] { model_network_keys(v, scenario); });
     });
 }
 

@@ -3,6 +3,7 @@
 #include <filesystem>
 
 #include "scenarios/net_keys.hpp"
+#include "scenarios/slice_text.hpp"
 #include "sim/config/yaml_writer.hpp"
 
 namespace rehearse {
@@ -31,6 +32,10 @@ public:
         yaml_.begin_map(key);
         body();
         yaml_.end();
+    }
+    template <class Body>
+    void part(std::string_view key, Switch is_written, const Body& body) {
+        if (is_on(is_written)) section(key, body);
     }
     template <class T>
     void value(std::string_view key, const T& value, const KeyNote& note = {}) {
@@ -84,6 +89,10 @@ public:
         else yaml_.value(key, window, "tokens");
     }
     void profile(std::string_view key, const ModelsSpec& models) { yaml_.value(key, portable_profile(models)); }
+
+    void slice(std::string_view key, const SliceSpec& slice) {
+        if (slice.is_bounded()) yaml_.value(key, format(slice));
+    }
 
     void trace(std::string_view key, const PatternSpec& pattern) {
         if (pattern.pattern == Pattern::trace) yaml_.value(key, absolute_path(pattern.trace));

@@ -10,6 +10,7 @@
 #include "models/compute/profile_keys.hpp"
 #include "runtime/parallel_for.hpp"
 #include "scenarios/one_seed.hpp"
+#include "scenarios/packet_run.hpp"
 #include "scenarios/read_scenario.hpp"
 #include "scenarios/text_file.hpp"
 #include "scenarios/validate_scenario.hpp"
@@ -28,6 +29,7 @@ std::string_view word(Expected expected) {
 Showing show(const ValidScenario& scenario) {
     const Cluster cluster = build_cluster(scenario.cluster());
     const Workload workload = build_workload(scenario.training());
+    check_packet_effort(scenario, cluster, workload);
     SeedRun run = run_seed(scenario, cluster, workload, scenario.seed());
     Showing showing{std::move(run.metrics), run.timeline.fingerprint, {}};
     const std::vector<double>& busy = run.timeline.traffic.busy_seconds;

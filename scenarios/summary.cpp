@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "scenarios/packet_run.hpp"
 #include "scenarios/results.hpp"
 #include "scenarios/short_number.hpp"
 #include "scenarios/words.hpp"
@@ -129,7 +130,8 @@ std::string summary(const Rehearsal& rehearsal) {
         parallel.data, parallel.context, scenario.training().batch(),
         word_for(fidelity_words, scenario.models().network.fidelity), profile.name);
     text += headline(metrics) + seeds_line(rehearsal) + breakdown(metrics) + hints(metrics.hints);
-    text += network(metrics, rehearsal.cluster) + memory(rehearsal);
+    text += network(metrics, rehearsal.cluster) + packet_summary(rehearsal.runs.front(), scenario);
+    text += check_summary(rehearsal.checks) + memory(rehearsal);
     text += "\n" + provenance(profile) + fingerprint_line(rehearsal);
     return text;
 }

@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "sim/base/ids.hpp"
@@ -22,6 +23,12 @@ enum class TransferPattern : std::uint8_t {
     all_to_all,      // gpus = members; size = payload bytes that EACH member sends in all, split evenly over the others
 };
 
+// What a transfer belongs to: pipeline messages, gradients and weights of data groups, embedding gradients.
+enum class TrafficKind : std::uint8_t { other, pipeline, data, embedding };
+inline constexpr std::size_t traffic_kind_count = 4;
+// As in scenario files: "other", "pp", "dp", "embedding".
+std::string_view name(TrafficKind kind);
+
 struct TransferRequest {
     TransferPattern pattern = TransferPattern::point_to_point;
     std::span<const GpuId> gpus;     // must stay valid only during the call
@@ -32,6 +39,7 @@ struct TransferRequest {
     std::uint64_t group_key =
         0;  // equal keys promise equal (pattern, gpus): lets a model reuse the expanded links; 0 = none
     std::uint64_t token = 0;         // handed back on completion
+    TrafficKind kind = TrafficKind::other;
 };
 
 struct Completion {
@@ -43,6 +51,15 @@ struct Completion {
 struct LinkTraffic {
     std::vector<double> bytes;       // per LinkId: wire bytes carried (payload plus framing)
     std::vector<double> busy_seconds;  // per LinkId: time integral of utilisation (1 = at line rate)
+};
+
+// What of the traffic went as packets, and what became of them. All zero at the other fidelities.
+struct PacketShare {
+    double payload = 0, payload_all = 0;        // bytes of transfers between nodes: as packets, and in all
+    std::uint64_t transfers = 0, transfers_all = 0;
+    std::uint64_t transmissions = 0;            // of packets over links, data and control
+    std::uint64_t retransmissions = 0, pauses = 0, marks = 0, drops = 0;
+    double shared = 0;  // 0 to 1, of the packets' wire bytes: on links that flow traffic used too, unseen by them
 };
 
 class NetworkModel {
@@ -59,6 +76,7 @@ public:
     virtual void expect(std::uint64_t /*group_key*/) {}
     virtual const LinkTraffic& traffic() const = 0;
     virtual std::uint64_t events() const = 0;  // rate changes, starts and completions so far
+    virtual PacketShare packet_share() const { return {}; }
 };
 
 }  // namespace rehearse

@@ -78,5 +78,72 @@ TEST(PacketModel, InsideANodeNothingIsSent) {
     EXPECT_NEAR(bed.packet(request), 1e-3 + 0.5e-6, 1e-9);  // 300 GB/s, 500 ns through the switch
 }
 
+// One message after the other between one pair, and one ring after the other: the connections of the first serve all.
+TEST(PacketModel, ConnectionsAreKeptAndUsedAgain) {
+    Bed bed(testing::fat_tree(4));
+    std::vector<GpuId> members;
+    for (std::uint32_t i = 0; i < 4; ++i) members.push_back(GpuId{4 * i});
+    const auto pair = std::span(members).first(2);
+    for (const TransferRequest& request : {request_of(TransferPattern::point_to_point, pair, Bytes{100'000}),
+                                           request_of(TransferPattern::ring, members, Bytes{6 * 50'000}, 6)}) {
+        PacketModel model(bed.cluster, bed.router, {}, {}, 1);
+        std::vector<Completion> done;
+        SimDuration first;
+        for (std::size_t n = 1; n <= 50; ++n) {
+            const SimTime start = microseconds(100) * static_cast<std::int64_t>(n) + SimTime{};
+            while (model.next_event_time() < start) model.advance(model.next_event_time(), done);
+            model.start(start, request);
+            while (done.size() < n) model.advance(model.next_event_time(), done);
+            if (n == 1) first = done.back().at - start;
+            EXPECT_EQ(done.back().at - start, first) << n;
+        }
+        EXPECT_EQ(model.connections(), request.pattern == TransferPattern::ring ? 4U : 1U);
+        EXPECT_EQ(model.packet_share().transfers, 50U);
+    }
+}
+
+// Transfers that overlap have connections of their own: as many as there are at once.
+TEST(PacketModel, TransfersAtOnceShareNoConnection) {
+    Bed bed(testing::fat_tree(4));
+    const std::vector<GpuId> ends{GpuId{0}, GpuId{15}};
+    const TransferRequest request = request_of(TransferPattern::point_to_point, ends, Bytes{1'000'000});
+    PacketModel model(bed.cluster, bed.router, {}, {}, 1);
+    std::vector<Completion> done;
+    for (int round = 0; round < 5; ++round) {
+        const SimTime start = SimTime{} + milliseconds(1) * round;
+        while (model.next_event_time() < start) model.advance(model.next_event_time(), done);
+        for (int i = 0; i < 3; ++i) model.start(start, request);
+    }
+    while (model.next_event_time() < SimTime{INT64_MAX}) model.advance(model.next_event_time(), done);
+    EXPECT_EQ(done.size(), 15U);
+    EXPECT_EQ(model.connections(), 3U);
+}
+
+// The caller's steps change nothing: neither the times of the ends nor the packets. An incast under PFC has queues,
+// pauses and ties.
+TEST(PacketModel, FinerStepsChangeNothing) {
+    Bed bed(testing::fat_tree(4));
+    const auto run = [&](SimDuration step) {
+        PacketModel model(bed.cluster, bed.router, {}, {}, 1);
+        for (std::uint32_t i = 1; i < 12; ++i) {
+            const GpuId ends[] = {GpuId{i}, GpuId{0}};
+            TransferRequest request = request_of(TransferPattern::point_to_point, ends, Bytes{60'000 + 7'000 * i});
+            request.token = i;
+            model.start(SimTime{} + nanoseconds(300) * i, request);
+        }
+        std::vector<Completion> done;
+        SimTime now;
+        for (SimTime next = model.next_event_time(); next < SimTime{INT64_MAX}; next = model.next_event_time()) {
+            now = std::min(next, step > SimDuration{0} ? now + step : next);
+            model.advance(now, done);
+        }
+        std::vector<std::pair<std::int64_t, std::uint64_t>> ends;
+        for (const Completion& one : done) ends.emplace_back(one.at.value, one.token);
+        EXPECT_EQ(ends.size(), 11U);
+        return std::pair{ends, model.packet_share().transmissions};
+    };
+    EXPECT_EQ(run(SimDuration{0}), run(nanoseconds(70)));
+}
+
 }  // namespace
 }  // namespace rehearse

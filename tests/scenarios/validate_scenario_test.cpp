@@ -148,8 +148,10 @@ TEST(ValidateScenario, AStepWithTooManyPassesIsRefused) {
     EXPECT_THAT(error_of({"training.batch_global=1073741824"}), HasSubstr("is more than a simulated step takes"));
 }
 
-TEST(ValidateScenario, PacketFidelityIsRefused) {
-    EXPECT_THAT(error_of({"models.network.fidelity=packet"}), HasSubstr("packet fidelity is not in this version"));
+TEST(ValidateScenario, PacketFidelityHasItsOwnChecks) {
+    EXPECT_EQ(error_of({"models.network.fidelity=packet"}), "");
+    EXPECT_THAT(error_of({"models.network.fidelity=packet", "models.network.packet.ecn.mark_min=3 MB"}),
+                HasSubstr("mark_min < mark_max < XOFF"));
 }
 
 // Two hosts give a ToR one down port (two NICs on a split port); a ToR has an up-link, so 1:1 is what it has.

@@ -23,21 +23,23 @@ struct PortCounters {
     friend bool operator==(const PortCounters&, const PortCounters&) = default;
 };
 
+// What adds up; paused and the peak are the rest.
+inline constexpr std::uint64_t PortCounters::* counted[] = {
+    &PortCounters::data,      &PortCounters::control, &PortCounters::bytes,   &PortCounters::marks,
+    &PortCounters::drops,     &PortCounters::discards, &PortCounters::watchdogs, &PortCounters::losses,
+    &PortCounters::replays,   &PortCounters::given_up, &PortCounters::pauses};
+
 // Sums, and the highest of the queue peaks.
 inline void add_to(PortCounters& sum, const PortCounters& port) {
-    sum.data += port.data;
-    sum.control += port.control;
-    sum.bytes += port.bytes;
-    sum.marks += port.marks;
-    sum.drops += port.drops;
-    sum.discards += port.discards;
-    sum.watchdogs += port.watchdogs;
-    sum.losses += port.losses;
-    sum.replays += port.replays;
-    sum.given_up += port.given_up;
+    for (const auto count : counted) sum.*count += port.*count;
     sum.paused += port.paused;
-    sum.pauses += port.pauses;
     if (port.queue_peak > sum.queue_peak) sum.queue_peak = port.queue_peak;
+}
+
+// `now` as it will be when what came since `before` has come `times` times more.
+inline void repeat_since(PortCounters& now, const PortCounters& before, std::uint64_t times) {
+    for (const auto count : counted) now.*count += times * (now.*count - before.*count);
+    now.paused += static_cast<std::int64_t>(times) * (now.paused - before.paused);
 }
 
 inline PortCounters total_of(const std::vector<PortCounters>& ports) {

@@ -106,7 +106,6 @@ std::uint32_t PacketEngine::connect(const ConnectionRequest& request) {
     SendEnd send;
     send.packets = static_cast<std::uint32_t>(packets);
     send.per_message = static_cast<std::uint32_t>(per_message);
-    send.granted = static_cast<std::uint32_t>(std::min(request.granted, request.messages) * per_message);
     if (spec_->transport.window_packets > 0) send.window = static_cast<std::uint32_t>(spec_->transport.window_packets);
     const std::int64_t last = request.message.value - (per_message - 1) * mtu;
     send.full_wire = static_cast<std::uint16_t>(mtu + overhead);

@@ -48,6 +48,11 @@ struct Tally {                       // totals up to now
     std::int64_t queue_longest = 0;  // bytes that wait now at the port, over its classes, where most do
 };
 
+struct ConnectionProgress {  // in packets
+    std::uint32_t packets = 0, sent = 0, acknowledged = 0, per_message = 1;
+    bool is_open = false;
+};
+
 class PacketEngine {
 public:
     // Keeps references to graph and spec, which must outlive it. `seed` draws losses, marks and tie-breaks. Throws
@@ -58,6 +63,12 @@ public:
 
     // Before the start time has been passed. The two GPUs must not share a NIC.
     std::uint32_t connect(const ConnectionRequest& request);
+    // The same messages once more on a connection that is through: numbers, route and congestion state go on, as on a
+    // queue pair that is kept. Memory then grows with the connections that are busy at once.
+    bool may_repeat(std::uint32_t connection) const;
+    void repeat(std::uint32_t connection, SimTime start);
+    // Not before this time is the connection delivered whole: the packets that lack, at line rate.
+    SimTime delivered_earliest(std::uint32_t connection, SimTime now) const;
     // Before the start time has been passed. Ports of faulty links must exist in the graph.
     void add_fault(const LinkFault& fault);
     void add_storm(const PauseStorm& storm);
@@ -66,6 +77,11 @@ public:
     // Earliest pending event; SimTime{INT64_MAX} when there is none.
     SimTime next_event_time() const;
     Tally tally() const;
+    // leave_out.cpp, for a fast-forward (study/fast_forward.hpp). Packets not yet sent are taken as delivered: any number
+    // of a lone message, else whole messages, of every connection of a ring or tree alike.
+    ConnectionProgress progress(std::uint32_t connection) const;
+    void leave_out(std::uint32_t connection, std::uint32_t packets);
+    void repeat_counters(const std::vector<PortCounters>& since, std::uint64_t times);
     // With a process group: every process gets the results of all. After the last run(); what follows needs it.
     void gather();
 

@@ -7,6 +7,15 @@
 
 namespace rehearse {
 
+// Messages that need no predecessor go from here on; those of predecessors may have been granted at the same instant.
+void Partition::begin(std::uint32_t connection) {
+    SendEnd& end = senders_[connection];
+    const ConnectionRequest& request = requests_[connection];
+    const std::int64_t first = std::min(request.granted, request.messages) * end.per_message;
+    end.granted = static_cast<std::uint32_t>(std::min<std::int64_t>(end.granted + first, end.packets));
+    make_ready(connection);
+}
+
 void Partition::make_ready(std::uint32_t connection) {
     SendEnd& end = senders_[connection];
     if (end.is_queued || end.is_paced || !may_send(end)) return;

@@ -114,6 +114,7 @@ private:
     static bool may_send(const SendEnd& end) {
         return end.resend != 0 || (end.next < end.granted && end.next - end.acked < end.window);
     }
+    void begin(std::uint32_t connection);
     void make_ready(std::uint32_t connection);
     void grant(std::uint32_t connection);  // one more message
     bool next_data(std::uint32_t node, std::uint32_t port, Packet& packet);

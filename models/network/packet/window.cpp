@@ -102,7 +102,7 @@ void Partition::fire(std::uint32_t node, const NodeTimer& timer) {
             serve(timer.id);
             return;
         case TimerKind::start:
-            make_ready(timer.id);
+            begin(timer.id);
             return;
         case TimerKind::grant:
             grant(timer.id);

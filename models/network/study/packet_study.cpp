@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "models/network/study/fast_forward.hpp"
 #include "models/network/study/study.hpp"
 
 namespace rehearse {
@@ -60,7 +61,7 @@ SimDuration silence_most(const TransportSpec& transport) {
 
 // Runs on until every connection has ended or nothing can end any more.
 void run_until_ended(PacketEngine& engine, const TransportSpec& transport, std::size_t queue_pairs,
-                     SimTime start_last, const StudyWatch& watch, StudyRecord& record) {
+                     SimTime start_last, const StudyWatch& watch, FastForward* forward, StudyRecord& record) {
     Sampler sampler(watch);
     const std::size_t all = engine.results().size();
     SimTime now, moved_at = start_last;
@@ -68,11 +69,13 @@ void run_until_ended(PacketEngine& engine, const TransportSpec& transport, std::
         const SimTime next = engine.next_event_time();
         if (next == SimTime{INT64_MAX} || next - moved_at > silence_most(transport)) return;
         now = std::max(now, next) + sampler.interval();
-        engine.run(now);
+        if (forward != nullptr) forward->run(now);
+        else engine.run(now);
         const std::uint64_t moved = tally.sum.data;
         tally = engine.tally();
         if (tally.sum.data != moved) moved_at = now;
-        sampler.add({now, tally.closed / queue_pairs, tally.sum, tally.queue_longest}, record.samples);
+        const SimTime at = forward != nullptr ? forward->passed(now) : now;
+        sampler.add({at, tally.closed / queue_pairs, tally.sum, tally.queue_longest}, record.samples);
         if (watch.progress) watch.progress(static_cast<double>(tally.closed) / static_cast<double>(all));
     }
 }
@@ -116,6 +119,11 @@ void fail_together(const std::vector<StudyFlow>& flows, std::vector<FlowRecord>&
 void PacketStudy::add(const FaultPlan& plan) {
     for (const PlannedFault& planned : plan.links) engine_.add_fault(planned.fault);
     for (const PauseStorm& storm : plan.storms) engine_.add_storm(storm);
+    for (const PlannedFault& planned : plan.links) {
+        const SimTime end = planned.fault.end;
+        last_change_ = std::max({last_change_, planned.fault.begin, end == SimTime{INT64_MAX} ? SimTime{} : end});
+    }
+    for (const PauseStorm& storm : plan.storms) last_change_ = std::max(last_change_, storm.end);
 }
 
 StudyRecord PacketStudy::run(const std::vector<StudyFlow>& flows, const std::vector<SimDuration>& idle,
@@ -125,10 +133,13 @@ StudyRecord PacketStudy::run(const std::vector<StudyFlow>& flows, const std::vec
     StudyRecord record;
     SimTime start_last;
     for (const StudyFlow& flow : flows) start_last = std::max(start_last, flow.start);
-    run_until_ended(engine_, spec_.transport, queue_pairs, start_last, watch, record);
+    std::optional<FastForward> forward;
+    if (is_on(watch.fast_forward)) forward.emplace(engine_, std::max(start_last, last_change_));
+    run_until_ended(engine_, spec_.transport, queue_pairs, start_last, watch, forward ? &*forward : nullptr, record);
     engine_.gather();
     for (std::size_t f = 0; f < flows.size(); ++f) {
         record.flows.push_back(record_of(flows[f], idle[f], &engine_.results()[f * queue_pairs], queue_pairs));
+        if (forward) record.flows.back().finished = forward->passed(record.flows.back().finished);
         record.end = std::max(record.end, record.flows.back().finished);
     }
     fail_together(flows, record.flows);
@@ -136,6 +147,8 @@ StudyRecord PacketStudy::run(const std::vector<StudyFlow>& flows, const std::vec
     for (std::uint32_t p = 0; p < graph_.port_count(); ++p)
         record.links[graph_.port(p).link.value] = engine_.counters()[p];
     record.events = engine_.events();
+    record.events_left_out = forward ? forward->events_left_out() : 0;
+    record.skips = forward ? forward->skips() : 0;
     record.fingerprint = engine_.fingerprint();
     return record;
 }

@@ -13,6 +13,7 @@
 #include "models/network/packet/spec.hpp"
 #include "models/network/spec.hpp"
 #include "models/network/study/traffic.hpp"
+#include "sim/base/switch.hpp"
 
 namespace rehearse {
 
@@ -41,11 +42,14 @@ struct StudyRecord {
     std::vector<StudySample> samples;  // at most StudyWatch::samples_most
     SimTime end;                       // of the last flow
     std::uint64_t events = 0, fingerprint = 0;
+    std::uint64_t events_left_out = 0;  // by the fast-forward, as many as the periods that it skipped would have had
+    std::uint64_t skips = 0;
 };
 
 struct StudyWatch {
     SimDuration interval = microseconds(10);  // between samples; doubles each time their number reaches the bound
     std::int64_t samples_most = 256;
+    Switch fast_forward = Switch::off;        // fast_forward.hpp; not with processes
     std::function<void(double)> progress;     // share of the flows that have ended; may be empty
 };
 
@@ -70,6 +74,7 @@ private:
     const NetworkSpec& network_;
     const PacketSpec& spec_;
     PacketEngine engine_;
+    SimTime last_change_;  // of the faults that were added
 };
 
 // Whether the flow's packets leave by the source's NIC and arrive by the destination's: not inside a node (NVLink), and
