@@ -1,6 +1,7 @@
 // The parts of validate().
 #pragma once
 
+#include "models/network/packet/shared_buffer.hpp"
 #include "scenarios/findings.hpp"
 #include "scenarios/scenario.hpp"
 
@@ -18,5 +19,7 @@ void check_network(NetworkSpec& network, const FabricSpec& fabric, Findings& fin
 void check_slice(const ModelsSpec& models, const JobSpec& job, const NodeSpec& node, Findings& findings);
 // Thresholds in order, buffers that hold what they must. Of net scenarios too.
 void check_packets(const NetworkSpec& network, const PacketSpec& packet, Findings& findings);
+// What only the built fabric knows: headroom comes from its links, XOFF from what the headroom leaves. InputError.
+void check_buffers(const PacketSpec& packet, const SharedBuffer::Limits& limits, const ConfigNode& written);
 
 }  // namespace rehearse

@@ -5,7 +5,7 @@
 #include <chrono>
 
 #include "models/network/study/idle_time.hpp"
-#include "scenarios/findings.hpp"
+#include "scenarios/check_parts.hpp"
 #include "scenarios/net_results.hpp"
 #include "scenarios/read_scenario.hpp"
 #include "sim/base/units_text.hpp"
@@ -36,26 +36,6 @@ void check_ways(const ValidNetScenario& scenario, const Cluster& cluster, const 
     findings.throw_if_any();
 }
 
-// What only the built fabric knows: headroom comes from its links, XOFF from what the headroom leaves.
-void check_buffers(const ValidNetScenario& scenario, const SharedBuffer::Limits& limits) {
-    const PacketSpec& packet = scenario.packet();
-    if (!limits.is_bounded || !limits.is_lossless) return;
-    Findings findings(scenario.plain().written);
-    const double lone = limits.alpha / (1 + limits.alpha) * static_cast<double>(limits.shared);
-    const Bytes xoff{static_cast<std::int64_t>(lone) + limits.reserve};
-    if (limits.shared <= 0)
-        findings.fault("models.network.packet.pfc.headroom", "headroom and reserve of all ports fill the buffer",
-                       fmt::format("together less than {} a slice", format(Bytes{packet.buffer.pool.value /
-                                                                                  packet.buffer.slices})),
-                       "lower headroom, reserve or classes, or raise buffer.pool");
-    else if (is_on(packet.ecn.enabled) && packet.ecn.mark_max >= xoff)
-        findings.fault("models.network.packet.ecn.mark_max",
-                       fmt::format("PFC pauses a lone queue at {}, before marking ends at {}", format(xoff),
-                                   format(packet.ecn.mark_max)),
-                       "mark_min < mark_max < XOFF", "lower mark_max, or raise buffer.alpha");
-    findings.throw_if_any();
-}
-
 StudyRecord study(const ValidNetScenario& scenario, const Cluster& cluster, const Router& router,
                   const std::vector<StudyFlow>& flows) {
     const NetworkSpec& network = scenario.network();
@@ -67,7 +47,7 @@ StudyRecord study(const ValidNetScenario& scenario, const Cluster& cluster, cons
     check_ways(scenario, cluster, router, flows);
     const FabricGraph graph = located(scenario.plain().written, [&] { return FabricGraph(cluster, router); });
     PacketStudy study(graph, network, scenario.packet(), scenario.seed());
-    check_buffers(scenario, study.buffer_limits());
+    check_buffers(scenario.packet(), study.buffer_limits(), scenario.plain().written);
     Progress progress(stderr, ProgressMode::terminal_only);
     StudyWatch watch;
     watch.interval = scenario.net().sample_interval;
@@ -88,6 +68,24 @@ void diagnose(const NetOutcome& outcome) {
 }
 
 }  // namespace
+
+void check_buffers(const PacketSpec& packet, const SharedBuffer::Limits& limits, const ConfigNode& written) {
+    if (!limits.is_bounded || !limits.is_lossless) return;
+    Findings findings(written);
+    const double lone = limits.alpha / (1 + limits.alpha) * static_cast<double>(limits.shared);
+    const Bytes xoff{static_cast<std::int64_t>(lone) + limits.reserve};
+    if (limits.shared <= 0)
+        findings.fault("models.network.packet.pfc.headroom", "headroom and reserve of all ports fill the buffer",
+                       fmt::format("together less than {} a slice", format(Bytes{packet.buffer.pool.value /
+                                                                                  packet.buffer.slices})),
+                       "lower headroom, reserve or classes, or raise buffer.pool");
+    else if (is_on(packet.ecn.enabled) && packet.ecn.mark_max >= xoff)
+        findings.fault("models.network.packet.ecn.mark_max",
+                       fmt::format("PFC pauses a lone queue at {}, before marking ends at {}", format(xoff),
+                                   format(packet.ecn.mark_max)),
+                       "mark_min < mark_max < XOFF", "lower mark_max, or raise buffer.alpha");
+    findings.throw_if_any();
+}
 
 bool net(const NetRequest& request) {
     const Clock::time_point began = Clock::now();

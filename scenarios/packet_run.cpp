@@ -4,8 +4,9 @@
 
 #include <algorithm>
 
+#include "models/network/packet/packet_model.hpp"
 #include "runtime/simulate.hpp"
-#include "scenarios/findings.hpp"
+#include "scenarios/check_parts.hpp"
 #include "scenarios/job_traffic.hpp"
 #include "scenarios/one_seed.hpp"
 #include "scenarios/short_number.hpp"
@@ -73,8 +74,14 @@ private:
 std::string check_packet_effort(const ValidScenario& scenario, const Cluster& cluster, const Workload& workload) {
     if (scenario.models().network.fidelity != Fidelity::packet) return "";
     const ConfigNode& written = scenario.plain().written;
+    const ModelsSpec& models = scenario.models();
+    located(written, [&] {
+        const Router router(cluster, models.network.ecmp, scenario.seed());
+        const PacketModel model(cluster, router, models.network, models.packet, scenario.seed());
+        check_buffers(models.packet, model.buffer_limits(), written);
+    });
     const DryRun dry_run = located(written, [&] { return DryRun(scenario, cluster, workload); });
-    const SliceSpec& slice = scenario.models().slice;
+    const SliceSpec& slice = models.slice;
     const PacketEffort effort = dry_run.effort(slice);
     const std::uint64_t events = effort.slice.transmissions;
     Findings findings(written);

@@ -108,6 +108,8 @@ TEST_F(PacketRun, PacketKeysAct) {
     expect_fault({"--fidelity", "packet", "--set", "cluster.fabric.link_latency=0 ps", "--set",
                   "cluster.fabric.switch_latency=0 ps", "--set", "cluster.node.nic_latency=0 ps"},
                  "cluster.fabric.link_latency: a link without latency");
+    expect_fault({"--fidelity", "packet", "--set", "models.network.packet.ecn={enabled: on, mark_max: 50 MB}"},
+                 "models.network.packet.ecn.mark_max: PFC pauses a lone queue at");
 }
 
 TEST_F(PacketRun, BadSlicesAreFaultsAtTheirPlace) {
