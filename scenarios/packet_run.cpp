@@ -128,12 +128,12 @@ std::string check_summary(const std::vector<PhaseCheck>& checks) {
     if (checks.empty()) return "";
     std::string text = fmt::format(
         "\nflow against packet, busiest moment of each kind (at most {} a kind)\n"
-        "  {:<10}{:>10}{:>12}{:>9}{:>14}{:>14}{:>9}{:>14}{:>14}{:>9}\n", events_text(check_transmissions_most), "kind",
+        "  {:<10}{:>10}{:>12}{:>12}{:>14}{:>14}{:>9}{:>14}{:>14}{:>9}\n", events_text(check_transmissions_most), "kind",
         "transfers", "bytes", "shrunk", "mean flow", "packet", "", "whole flow", "packet", "");
     const auto milliseconds = [](double s) { return fmt::format("{:.4g} ms", s * 1e3); };
     const auto apart = [](double flow, double packet) { return fmt::format("{:+.2f} %", 100 * (packet / flow - 1)); };
     for (const PhaseCheck& check : checks)
-        text += fmt::format("  {:<10}{:>10}{:>12}{:>9}{:>14}{:>14}{:>9}{:>14}{:>14}{:>9}\n", name(check.kind),
+        text += fmt::format("  {:<10}{:>10}{:>12}{:>12}{:>14}{:>14}{:>9}{:>14}{:>14}{:>9}\n", name(check.kind),
                             check.transfers, short_number(check.payload, "B"), fmt::format("x {:.3g}", check.scale),
                             milliseconds(check.flow.completion_mean_s), milliseconds(check.packet.completion_mean_s),
                             apart(check.flow.completion_mean_s, check.packet.completion_mean_s),
