@@ -106,4 +106,27 @@ void check_packet(const PacketSpec& packet, const NetworkSpec& network, Findings
     }
 }
 
+void check_buffers(const PacketSpec& packet, const SharedBuffer::Limits& limits, const ConfigNode& written) {
+    if (!limits.is_bounded || !limits.is_lossless) return;
+    Findings findings(written);
+    const double lone = limits.alpha / (1 + limits.alpha) * static_cast<double>(limits.shared);
+    const Bytes xoff{static_cast<std::int64_t>(lone) + limits.reserve};
+    if (limits.shared > 0 && packet.pfc.resume_offset >= xoff)
+        findings.fault("models.network.packet.pfc.resume_offset",
+                       fmt::format("PFC pauses a lone queue at {}; it would never resume {} below",
+                                   format(xoff), format(packet.pfc.resume_offset)),
+                       "less than XOFF", "lower resume_offset, or raise buffer.alpha");
+    if (limits.shared <= 0)
+        findings.fault("models.network.packet.pfc.headroom", "headroom and reserve of all ports fill the buffer",
+                       fmt::format("together less than {} a slice", format(Bytes{packet.buffer.pool.value /
+                                                                                  packet.buffer.slices})),
+                       "lower headroom, reserve or classes, or raise buffer.pool");
+    else if (is_on(packet.ecn.enabled) && packet.ecn.mark_max >= xoff)
+        findings.fault("models.network.packet.ecn.mark_max",
+                       fmt::format("PFC pauses a lone queue at {}, before marking ends at {}", format(xoff),
+                                   format(packet.ecn.mark_max)),
+                       "mark_min < mark_max < XOFF", "lower mark_max, or raise buffer.alpha");
+    findings.throw_if_any();
+}
+
 }  // namespace rehearse

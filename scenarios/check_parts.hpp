@@ -1,6 +1,7 @@
 // The parts of validate().
 #pragma once
 
+#include "models/network/packet/shared_buffer.hpp"
 #include "models/network/packet/spec.hpp"
 #include "scenarios/findings.hpp"
 #include "scenarios/scenario.hpp"
@@ -20,5 +21,7 @@ void check_slice(const ModelsSpec& models, const JobSpec& job, const NodeSpec& n
 // Packet fidelity: sizes that no packet fits into, values that contradict each other; a warning for each value that is
 // no default and that nothing looks at. Of net scenarios too.
 void check_packet(const PacketSpec& packet, const NetworkSpec& network, Findings& findings);
+// What only the built fabric knows: headroom comes from its links, XOFF from what the headroom leaves. InputError.
+void check_buffers(const PacketSpec& packet, const SharedBuffer::Limits& limits, const ConfigNode& written);
 
 }  // namespace rehearse

@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "scenarios/commands.hpp"
+#include "scenarios/ethlink_table.hpp"
 #include "scenarios/read_scenario.hpp"
 #include "scenarios/text_file.hpp"
 #include "scenarios/validate_scenario.hpp"
@@ -20,7 +21,7 @@ namespace {
 struct TopoArguments {
     ScenarioArguments scenario;
     std::string format = "table", out;
-    bool check = false;
+    bool check = false, ethlink = false;
 };
 
 void write_fabric(std::ostream& stream, const Cluster& cluster, const std::string& format) {
@@ -52,6 +53,12 @@ ClusterSpec fabric_of(const ScenarioArguments& scenario) {
 int topo(const TopoArguments& arguments) {
     const Cluster cluster = build_cluster(fabric_of(arguments.scenario));
     if (arguments.check) return print_checks(cluster);
+    if (arguments.ethlink) {
+        EthLinkSpec spec;
+        spec.rate = cluster.spec().node.nic;
+        fmt::print("{}", ethlink_table(spec));
+        return 0;
+    }
     if (arguments.out.empty()) {
         write_fabric(std::cout, cluster, arguments.format);
         return 0;
@@ -74,6 +81,8 @@ void add_topo(CLI::App& app, Chosen& chosen) {
         ->check(CLI::IsMember({"table", "dot", "graphml"}));
     add_output_file(*command, "--out", arguments->out, "file to write (default: the terminal)");
     command->add_flag("--check", arguments->check, "count links and capacities; exit code 1 when a check fails");
+    command->add_flag("--ethlink", arguments->ethlink,
+                      "RDMA against load/store over message size, at the rate of the scenario's NICs");
     command->callback([arguments, &chosen] { chosen = [arguments] { return topo(*arguments); }; });
 }
 

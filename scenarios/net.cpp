@@ -6,7 +6,7 @@
 #include <memory>
 
 #include "models/network/study/idle_time.hpp"
-#include "scenarios/findings.hpp"
+#include "scenarios/check_parts.hpp"
 #include "scenarios/net_results.hpp"
 #include "scenarios/net_sweep.hpp"
 #include "scenarios/read_scenario.hpp"
@@ -39,31 +39,6 @@ void check_ways(const ValidNetScenario& scenario, const Cluster& cluster, const 
     findings.throw_if_any();
 }
 
-// What only the built fabric knows: headroom comes from its links, XOFF from what the headroom leaves.
-void check_buffers(const ValidNetScenario& scenario, const SharedBuffer::Limits& limits) {
-    const PacketSpec& packet = scenario.packet();
-    if (!limits.is_bounded || !limits.is_lossless) return;
-    Findings findings(scenario.plain().written);
-    const double lone = limits.alpha / (1 + limits.alpha) * static_cast<double>(limits.shared);
-    const Bytes xoff{static_cast<std::int64_t>(lone) + limits.reserve};
-    if (limits.shared > 0 && packet.pfc.resume_offset >= xoff)
-        findings.fault("models.network.packet.pfc.resume_offset",
-                       fmt::format("PFC pauses a lone queue at {}; it would never resume {} below",
-                                   format(xoff), format(packet.pfc.resume_offset)),
-                       "less than XOFF", "lower resume_offset, or raise buffer.alpha");
-    if (limits.shared <= 0)
-        findings.fault("models.network.packet.pfc.headroom", "headroom and reserve of all ports fill the buffer",
-                       fmt::format("together less than {} a slice", format(Bytes{packet.buffer.pool.value /
-                                                                                  packet.buffer.slices})),
-                       "lower headroom, reserve or classes, or raise buffer.pool");
-    else if (is_on(packet.ecn.enabled) && packet.ecn.mark_max >= xoff)
-        findings.fault("models.network.packet.ecn.mark_max",
-                       fmt::format("PFC pauses a lone queue at {}, before marking ends at {}", format(xoff),
-                                   format(packet.ecn.mark_max)),
-                       "mark_min < mark_max < XOFF", "lower mark_max, or raise buffer.alpha");
-    findings.throw_if_any();
-}
-
 StudyRecord study_packets(const ValidNetScenario& scenario, const Cluster& cluster, const Router& router,
                           const FaultPlan& plan, const std::vector<StudyFlow>& flows, const Crew& crew) {
     const NetworkSpec& network = scenario.network();
@@ -76,7 +51,7 @@ StudyRecord study_packets(const ValidNetScenario& scenario, const Cluster& clust
     const auto study = located(written, [&] {
         return std::make_unique<PacketStudy>(graph, network, scenario.packet(), scenario.seed(), crew);
     });
-    check_buffers(scenario, study->buffer_limits());
+    check_buffers(scenario.packet(), study->buffer_limits(), written);
     study->add(plan);
     Progress progress(stderr, ProgressMode::terminal_only);
     StudyWatch watch;

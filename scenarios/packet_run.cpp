@@ -4,8 +4,9 @@
 
 #include <algorithm>
 
+#include "models/network/packet/packet_model.hpp"
 #include "runtime/simulate.hpp"
-#include "scenarios/findings.hpp"
+#include "scenarios/check_parts.hpp"
 #include "scenarios/job_traffic.hpp"
 #include "scenarios/one_seed.hpp"
 #include "scenarios/short_number.hpp"
@@ -73,8 +74,14 @@ private:
 std::string check_packet_effort(const ValidScenario& scenario, const Cluster& cluster, const Workload& workload) {
     if (scenario.models().network.fidelity != Fidelity::packet) return "";
     const ConfigNode& written = scenario.plain().written;
+    const ModelsSpec& models = scenario.models();
+    located(written, [&] {
+        const Router router(cluster, models.network.ecmp, scenario.seed());
+        const PacketModel model(cluster, router, models.network, models.packet, scenario.seed());
+        check_buffers(models.packet, model.buffer_limits(), written);
+    });
     const DryRun dry_run = located(written, [&] { return DryRun(scenario, cluster, workload); });
-    const SliceSpec& slice = scenario.models().slice;
+    const SliceSpec& slice = models.slice;
     const PacketEffort effort = dry_run.effort(slice);
     const std::uint64_t events = effort.slice.transmissions;
     Findings findings(written);
@@ -121,12 +128,12 @@ std::string check_summary(const std::vector<PhaseCheck>& checks) {
     if (checks.empty()) return "";
     std::string text = fmt::format(
         "\nflow against packet, busiest moment of each kind (at most {} a kind)\n"
-        "  {:<10}{:>10}{:>12}{:>9}{:>14}{:>14}{:>9}{:>14}{:>14}{:>9}\n", events_text(check_transmissions_most), "kind",
+        "  {:<10}{:>10}{:>12}{:>12}{:>14}{:>14}{:>9}{:>14}{:>14}{:>9}\n", events_text(check_transmissions_most), "kind",
         "transfers", "bytes", "shrunk", "mean flow", "packet", "", "whole flow", "packet", "");
     const auto milliseconds = [](double s) { return fmt::format("{:.4g} ms", s * 1e3); };
     const auto apart = [](double flow, double packet) { return fmt::format("{:+.2f} %", 100 * (packet / flow - 1)); };
     for (const PhaseCheck& check : checks)
-        text += fmt::format("  {:<10}{:>10}{:>12}{:>9}{:>14}{:>14}{:>9}{:>14}{:>14}{:>9}\n", name(check.kind),
+        text += fmt::format("  {:<10}{:>10}{:>12}{:>12}{:>14}{:>14}{:>9}{:>14}{:>14}{:>9}\n", name(check.kind),
                             check.transfers, short_number(check.payload, "B"), fmt::format("x {:.3g}", check.scale),
                             milliseconds(check.flow.completion_mean_s), milliseconds(check.packet.completion_mean_s),
                             apart(check.flow.completion_mean_s, check.packet.completion_mean_s),

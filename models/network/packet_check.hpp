@@ -1,10 +1,10 @@
 // How far flows and packets disagree on the traffic of a run: its busiest moments, run again both ways.
 //
-// For each kind of traffic the moment is sought at which the most bytes of that kind are under way. All transfers between
-// nodes that are under way then, of every kind, run again with the starts that they had, once through the flow model and
-// once through the packet engine: the same traffic, nothing else on the links. Where that would be too many packets, all
-// sizes and all distances between starts shrink by one factor, which leaves who meets whom as it was; latencies do not
-// shrink and weigh more then.
+// For each kind of traffic the moment is sought at which the most bytes of that kind are under way. All transfers
+// between nodes that are under way then, of every kind, run again with the starts that they had, once through the flow
+// model and once through the packet engine: the same traffic, nothing else on the links. Where that would be too many
+// packets, all sizes and all distances between starts shrink by one factor, which leaves who meets whom as it was;
+// latencies do not shrink and weigh more then.
 #pragma once
 
 #include <vector>

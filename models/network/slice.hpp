@@ -1,8 +1,8 @@
 // A slice of a run's traffic: what goes as packets while the rest stays flows.
 //
-// Bounds that are absent bound nothing; a transfer must lie within all that are given. A rank's transfers are those that
-// it sends or receives, and a collective belongs to each of its members: the slice `ranks=0-63` is all that ranks 0 to 63
-// see of the network. Time is that of the transfer's start; a transfer goes whole one way or the other.
+// Bounds that are absent bound nothing; a transfer must lie within all that are given. A rank's transfers are those
+// that it sends or receives, and a collective belongs to each of its members: the slice `ranks=0-63` is all that ranks
+// 0 to 63 see of the network. Time is that of the transfer's start; a transfer goes whole one way or the other.
 #pragma once
 
 #include <cstdint>

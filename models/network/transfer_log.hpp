@@ -46,8 +46,8 @@ private:
 
     NetworkModel* model_;
     TransferRecord* record_;
-    std::unordered_map<std::uint64_t, std::uint32_t> known_;         // group_key -> ends
-    std::unordered_map<std::uint32_t, std::uint32_t> under_way_;     // FlowId -> transfer
+    std::unordered_map<std::uint64_t, std::uint32_t> known_;      // lookup only: group_key -> ends
+    std::unordered_map<std::uint32_t, std::uint32_t> under_way_;  // lookup only: FlowId -> transfer
 };
 
 }  // namespace rehearse

@@ -104,10 +104,12 @@ TEST_F(PacketRun, PacketKeysAct) {
     EXPECT_GT(metrics(lossy)["network"]["retransmissions"], 0);
     expect_fault({"--fidelity", "packet", "--set", "models.network.packet.loss.data=1", "--set",
                   "models.network.packet.transport={timeout_exponent: 4, retries: 2}"},
-                 "models.network.packet.transport: a queue pair gave up");
+                 "models.network.packet.transport.retries: a queue pair gave up after 3 timeouts");
     expect_fault({"--fidelity", "packet", "--set", "cluster.fabric.link_latency=0 ps", "--set",
                   "cluster.fabric.switch_latency=0 ps", "--set", "cluster.node.nic_latency=0 ps"},
                  "cluster.fabric.link_latency: a link without latency");
+    expect_fault({"--fidelity", "packet", "--set", "models.network.packet.ecn={enabled: on, mark_max: 50 MB}"},
+                 "models.network.packet.ecn.mark_max: PFC pauses a lone queue at");
 }
 
 TEST_F(PacketRun, BadSlicesAreFaultsAtTheirPlace) {

@@ -2,8 +2,9 @@
 //
 // Messages between nodes are queue pairs of the engine; what stays in a node crosses NVLink at its rate, alone, in
 // closed form. A ring becomes one connection per hop between nodes, with one message per step: a member sends what it
-// received in the step before. The bus between a GPU and its NIC adds its latency and never limits the rate. Hops inside a node delay that by the NVLink time of one message, and the messages of
-// the members that lie on such hops count as present from the start. An all-to-all becomes its pairs.
+// received in the step before. Hops inside a node delay that by the NVLink time of one message, and the messages of
+// the members that lie on such hops count as present from the start. An all-to-all becomes its pairs. The bus between a
+// GPU and its NIC adds its latency and never limits the rate.
 #pragma once
 
 #include <vector>

@@ -1,9 +1,10 @@
 // PacketModel: the packet engine as a NetworkModel, so that transfers of a training step go as packets
-// (expand_transfer.hpp says as which connections). A transfer ends when the last packet of its last message has arrived.
+// (expand_transfer.hpp says as which connections). A transfer ends when the last packet of its last message has
+// arrived.
 //
-// The caller may start transfers at any time it has advanced to, and learns of an end at its very time. Between ends the
-// engine runs in whole windows: no connection is through before the packets that it lacks have crossed its last link, so
-// that next_event_time() is the earliest of these times or the next event, whichever is later.
+// The caller may start transfers at any time it has advanced to, and learns of an end at its very time. Between ends
+// the engine runs in whole windows: no connection is through before the packets that it lacks have crossed its last
+// link, so that next_event_time() is the earliest of these times or the next event, whichever is later.
 //
 // Traffic of Ethernet links is what the engine counted; that of NVLink and PCIe links is laid on the routes.
 //
@@ -37,6 +38,7 @@ public:
     std::uint64_t events() const override { return engine_.events(); }
     PacketShare packet_share() const override;
 
+    const SharedBuffer::Limits& buffer_limits() const { return engine_.buffer_limits(); }
     std::size_t connections() const { return tails_.size(); }  // that memory is held for
 
 private:
