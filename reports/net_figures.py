@@ -52,8 +52,10 @@ def draw_sweep(results):
     """Along the last axis of the sweep what differs between its runs, a line for every choice on the other axes."""
     sweep = section(results.metrics, "sweep")
     runs, axes = sweep.get("runs", []), sweep.get("axes", [])
+    if not runs or not axes:
+        return None
     shown = [(key, label) for key, label in QUANTITIES if _differs([run.get(key, 0) for run in runs])][:PANELS_MOST]
-    if not shown or not axes:
+    if not shown:
         return None
     points = axes[-1]["points"]
     lines = {}

@@ -111,7 +111,11 @@ ValidNetScenario validate(NetScenario raw) {
     Findings findings(raw.written);
     check_size(raw, findings);
     if (findings.sound()) check_patterns(raw, findings);
-    if (raw.network.fidelity == Fidelity::packet) check_packet(raw.packet, raw.network, findings);
+    const bool packets = raw.network.fidelity == Fidelity::packet;
+    if (packets) check_packet(raw.packet, raw.network, findings);
+    else if (!raw.packet.faults.empty())
+        findings.warning("models.network.packet.faults", "it has no effect: only packets can be lost or paused",
+                         "take models.network.fidelity: packet");
     findings.throw_if_any();
     ValidNetScenario valid;
     valid.warnings_ = findings.warnings();

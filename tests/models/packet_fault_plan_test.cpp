@@ -14,11 +14,19 @@ using ::testing::HasSubstr;
 using testing::fat_tree;
 using testing::PacketBed;
 
+FabricFault cable(FabricFaultKind kind, const char* from, const char* to) {
+    FabricFault fault;
+    fault.kind = kind;
+    fault.from = from;
+    fault.to = to;
+    return fault;
+}
+
 // A flap is one fault per time down: begin + i x period, for down_for.
 TEST(FaultPlan, AFlapIsUnrolled) {
     const PacketBed bed(fat_tree(4));
     PacketSpec spec;
-    FabricFault flap{.kind = FabricFaultKind::flap, .from = "node0.gpu0", .to = "pod0.set0.tor0"};
+    FabricFault flap = cable(FabricFaultKind::flap, "node0.gpu0", "pod0.set0.tor0");
     flap.begin = milliseconds(1);
     flap.down_for = milliseconds(2);
     flap.period = milliseconds(10);
@@ -37,7 +45,7 @@ TEST(FaultPlan, AFlapIsUnrolled) {
 
 // 1 - (1 - ratio)(1 - frame loss), each frame with its own length.
 TEST(FaultPlan, BitErrorsComeOnTopOfTheRatios) {
-    LossSpec loss{.data = Ratio{0.01}, .bit_error_ratio = Ratio{1e-3}, .fec = FecCode::rs_272_258};
+    const LossSpec loss{Ratio{0.01}, Ratio{0.0}, 1, Ratio{1e-3}, FecCode::rs_272_258};
     const LossSpec all = with_bit_errors(loss, Bytes{4178}, Bytes{84});
     const double of_data = frame_loss(low_latency, 1e-3, Bytes{4178}).value;
     EXPECT_NEAR(all.data.value, 1 - 0.99 * (1 - of_data), 1e-12);
@@ -50,10 +58,14 @@ TEST(FaultPlan, BitErrorsComeOnTopOfTheRatios) {
 TEST(FaultPlan, EveryFaultOfTheListIsNamedAtItsKey) {
     const PacketBed bed(fat_tree(4));
     PacketSpec spec;
-    spec.faults = {{.kind = FabricFaultKind::down, .from = "node0.gpu0", .to = "pod0.set0.tr0"},
-                   {.kind = FabricFaultKind::pause_storm, .gpu = 16, .end = milliseconds(1)},
-                   {.kind = FabricFaultKind::dead_switch, .switch_name = "node0.gpu0"},
-                   {.kind = FabricFaultKind::down, .from = "node0.gpu0", .to = "pod0.agg0"}};
+    FabricFault storm, dead;
+    storm.kind = FabricFaultKind::pause_storm;
+    storm.gpu = 16;
+    storm.end = milliseconds(1);
+    dead.kind = FabricFaultKind::dead_switch;
+    dead.switch_name = "node0.gpu0";
+    spec.faults = {cable(FabricFaultKind::down, "node0.gpu0", "pod0.set0.tr0"), storm, dead,
+                   cable(FabricFaultKind::down, "node0.gpu0", "pod0.agg0")};
     try {
         plan_faults(bed.cluster, bed.network, spec);
         FAIL() << "it was taken";

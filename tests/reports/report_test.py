@@ -23,6 +23,7 @@ except ImportError as missing:
     sys.exit(77)
 
 import figures  # noqa: E402
+import net_figures  # noqa: E402
 import page  # noqa: E402
 import report  # noqa: E402
 import results as reading  # noqa: E402
@@ -39,6 +40,11 @@ def metrics(gpus=16, step=6.0):
             "run": {"scenario": f"Toy <1B> on {gpus} GPUs", "seed": 1, "ranks": gpus},
             "provenance": [{"key": "device.peak", "value": "312 TFLOP/s", "provenance": "published", "source": "sheet"},
                            {"key": "device.launch", "value": "4 us", "provenance": "assumed", "source": "a & b"}]}
+
+
+def net_metrics():
+    return {"schema_version": 1, "net": {"flows": 3, "fct_us": {"p50": 1.5, "max": 4.0}},
+            "network": {"pauses": 0}, "run": {"scenario": "Toy", "seed": 1, "fidelity": "packet"}}
 
 
 def write_results(folder, values):
@@ -101,6 +107,43 @@ class ReportTest(unittest.TestCase):
         self.assertEqual(len(out.splitlines()), 4)
         for name in written[:2] + written[3:]:
             self.assertEqual((folder / "report" / name).read_bytes()[:8], b"\x89PNG\r\n\x1a\n")
+
+    def test_a_net_run_gives_flows_and_links(self):
+        folder = write_results(self.root / "a", net_metrics())
+        (folder / "timeline.json.gz").unlink()
+        (folder / "placement.csv").unlink()
+        (folder / "flows.csv").write_text("flow,slowdown,end\n0,1.5,whole\n1,40,whole\n2,0,failed\n")
+        (folder / "series.csv").write_text("time_us,queue_longest_bytes\n10,4000\n20,0\n")
+        code, _, err = self.run_report(folder)
+        self.assertEqual((code, err), (0, ""))
+        written = sorted(path.name for path in (folder / "report").iterdir())
+        self.assertEqual(written, ["flows.png", "links.png", "report.html"])
+        text = (folder / "report" / "report.html").read_text()
+        self.assertIn("<h2>Traffic</h2>", text)
+        self.assertNotIn("Breakdown of the step", text)
+        (folder / "flows.csv").unlink()
+        self.assertIn("flows.csv is missing", self.run_report(folder)[2])
+
+    # What differs is drawn: four of these figures, the failed run's times as gaps.
+    def test_a_sweep_gives_its_comparison(self):
+        folder = self.root / "a"
+        folder.mkdir()
+        runs = [{"variant": f"variant-{i + 1:02}", "labels": [["PFC", "CBFC"][i // 2], ["0", "1e-4"][i % 2]],
+                 "goodput_gbps": 400 - 400 * (i == 3), "fct_us_p50": 5 * (i < 3), "fct_us_max": 7 * (i < 3),
+                 "timeouts": 0, "flows_failed": i // 3} for i in range(4)]
+        axes = [{"name": "link", "points": ["PFC", "CBFC"]}, {"name": "loss", "points": ["0", "1e-4"]}]
+        (folder / "metrics.json").write_text(json.dumps(
+            {"schema_version": 1, "sweep": {"axes": axes, "runs": runs}, "run": {"scenario": "Loss"}}))
+        (folder / "summary.txt").write_text("table\n")
+        code, _, err = self.run_report(folder)
+        self.assertEqual((code, err), (0, ""))
+        self.assertEqual(sorted(path.name for path in (folder / "report").iterdir()), ["report.html", "sweep.png"])
+        self.assertIn("<td>variant-04</td>", (folder / "report" / "report.html").read_text())
+        figure = net_figures.draw_sweep(reading.read_results(folder))
+        titles = [panel.get_title() for panel in figure.axes if panel.get_title()]
+        self.assertEqual(titles, ["goodput, Gbps", "FCT p50, us", "FCT max, us", "flows failed"])
+        self.assertEqual([len(panel.lines) for panel in figure.axes[:4]], [2, 2, 2, 2])
+        self.assertEqual(list(figure.axes[3].lines[1].get_ydata()), [0, 1])
 
     def test_page_is_self_contained(self):
         folder = write_results(self.root / "a", metrics())

@@ -226,6 +226,9 @@ TEST_F(NetTest, WithoutEffectIsAWarning) {
     EXPECT_THAT(result.err, HasSubstr("warning: --set models.network.packet.dcqcn: models.network.packet.dcqcn: it has "
                                       "no effect"));
     EXPECT_EQ(program({"net.yaml", "--quiet"}).err, "");
+    const ProgramResult fluid = program({"net.yaml", "--quiet", "--fidelity", "flow", "--set",
+                                         "models.network.packet.faults=[{kind: dead_switch, switch: pod0.agg0}]"});
+    EXPECT_THAT(fluid.err, HasSubstr("warning: --set models.network.packet.faults"));
 }
 
 struct BadNet {

@@ -39,7 +39,7 @@ void PrintTo(const KeyRow& row, std::ostream* out) { *out << row.key; }
 
 const std::vector<std::string> cbfc{"models.network.flow_control=cbfc"};
 const std::vector<std::string> loss{root + "loss.data=0.002"};
-const std::vector<std::string> marks{root + "ecn={enabled: on, mark_min: 20 kB, mark_max: 100 kB}"};
+const std::vector<std::string> marks{root + "ecn={enabled: on, mark_min: 10 kB, mark_max: 50 kB}"};
 const std::vector<std::string> storm{root + "faults=[{kind: pause_storm, gpu: 0, end: 3 ms}]"};
 const std::vector<std::string> flap{
     root + "faults=[{kind: down, from: pod0.set0.tor0, to: node0.gpu0, begin: 20 us, end: 30 ms},"
@@ -69,7 +69,7 @@ const KeyRow key_rows[] = {
     {"transport.adaptive_base", "40 us", {root + "loss.data=0.2", root + "transport.adaptive_retransmission=on"}},
     {"buffer.bounded", "off", {}},
     {"buffer.pool", "4 MB", {}},
-    {"buffer.cell", "4 KiB", {}},
+    {"buffer.cell", "300 B", {}},
     {"buffer.slices", "4", {}},
     {"buffer.alpha", "2", {}},
     {"buffer.reserve", "20 kB", {}},
@@ -92,9 +92,9 @@ const KeyRow key_rows[] = {
     {"llr.replays_max", "1", hard_retry},
     {"llr.flush", "best_effort", with(hard_retry, {root + "llr.replays_max=1"})},
     {"llr.replay_buffer", "20 kB", retry},
-    {"ecn.enabled", "on", {root + "ecn={mark_min: 20 kB, mark_max: 100 kB}", root + "congestion=megascale"}},
-    {"ecn.mark_min", "60 kB", dcqcn},
-    {"ecn.mark_max", "200 kB", dcqcn},
+    {"ecn.enabled", "on", {root + "ecn={mark_min: 10 kB, mark_max: 50 kB}", root + "congestion=megascale"}},
+    {"ecn.mark_min", "30 kB", dcqcn},
+    {"ecn.mark_max", "80 kB", dcqcn},
     {"ecn.mark_probability", "0.9", dcqcn},
     {"loss.data", "0.01", {}},
     {"loss.control", "0.01", {}},
@@ -102,13 +102,13 @@ const KeyRow key_rows[] = {
     {"loss.bit_error_ratio", "0.002", {}},
     {"loss.fec", "rs_272_258", {root + "loss.bit_error_ratio=0.0005"}},
     {"detection.mode", "asic_local", flap},
-    {"detection.detect", "10 us", flap},
+    {"detection.detect", "1 ms", with(flap, {root + "detection.react=30 us"})},
     {"detection.react", "30 us", flap},
     {"congestion", "swift", {}},
     {"dcqcn", "connectx", dcqcn},
     {"cnp_delay", "30 us", dcqcn},
     {"cnp_gap", "5 us", dcqcn},
-    {"classes", "4", {}},
+    {"classes", "4", {root + "buffer.pool=9 MB"}},
 };
 
 std::vector<std::string> keys_below(const ConfigNode& node, const std::string& path) {

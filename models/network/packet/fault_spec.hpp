@@ -1,5 +1,5 @@
-// What goes wrong in the fabric, as the user writes it: cables and switches by the names that `rehearse topo --format dot` prints.
-// Plain data; plan_faults() of fault_plan.hpp turns it into what the engine takes.
+// What goes wrong in the fabric, as the user writes it: cables and switches by the names that `rehearse topo --format
+// dot` prints. Plain data; plan_faults() of fault_plan.hpp turns it into what the engine takes.
 #pragma once
 
 #include <cstdint>

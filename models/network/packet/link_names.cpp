@@ -11,8 +11,8 @@ namespace rehearse {
 namespace {
 
 [[noreturn]] void refuse(std::string_view key, std::string wrong, std::string expected, const std::string& near) {
-    std::string todo =
-        near.empty() ? "`rehearse topo --format dot` lists vertices and links" : "did you mean " + in_quotes(near) + "?";
+    std::string todo = near.empty() ? "`rehearse topo --format dot` lists vertices and links"
+                                    : "did you mean " + in_quotes(near) + "?";
     throw InputError({{{}, std::string(key), std::move(wrong), std::move(expected), std::move(todo)}});
 }
 
