@@ -112,7 +112,7 @@ void Partition::tell_credits(std::uint32_t port, std::uint32_t klass) {
         packet.flags |= PacketFlag::corrupted;
         ++counters_[port].losses;
     }
-    urgent_[port].push(packet);
+    push_urgent(port, packet);
     serve(port);
 }
 
@@ -136,7 +136,7 @@ void Partition::check_credits(std::uint32_t port) {
         if (send.used() == 0) continue;
         packet.number = klass;
         packet.stamp = send.consumed;
-        urgent_[port].push(packet);
+        push_urgent(port, packet);
         packet.wire = 0;
     }
     if (packet.wire != 0) return;  // all credits are back

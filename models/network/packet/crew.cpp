@@ -45,8 +45,16 @@ void PacketEngine::make_partitions(const Crew& crew) {
     REHEARSE_CHECK(crew.threads > 0 && (crew.processes == nullptr || crew.threads == 1), "threads or processes");
     const std::uint32_t count = processes_ != nullptr ? processes_->size() : crew.threads;
     cut_ = cut_fabric(*graph_, count);
-    for (std::uint32_t port = 0; port < graph_->port_count(); ++port)
-        egress_[port].to_partition = cut_[graph_->port(graph_->port(port).peer).node];
+    for (std::uint32_t p = 0; p < graph_->port_count(); ++p) {
+        const GraphPort &port = graph_->port(p), &peer = graph_->port(port.peer);
+        Egress& egress = egress_[p];
+        egress.byte_time = port.byte_time;
+        egress.latency = port.latency;
+        egress.peer = port.peer;
+        egress.peer_node = peer.node;
+        egress.peer_local = peer.local;
+        egress.to_partition = cut_[peer.node];
+    }
     for (std::uint32_t id = 0; id < count; ++id) {
         if (processes_ != nullptr && processes_->rank() != id) continue;
         std::vector<std::uint32_t> own;

@@ -130,7 +130,7 @@ private:
     std::vector<PortQueue> queues_;             // per port x class
     std::vector<FairQueue> fair_;           // the same, in place of the rings; empty with FIFO
     std::vector<Ring<Packet>> urgent_;      // per port: link-local frames, before everything else
-    std::vector<Ring<Packet>> wires_;       // per port: arriving there
+    std::vector<Ring<WireEntry>> wires_;    // per port: arriving there
     std::vector<IngressQueue> ingress_;     // per port x class
     std::vector<PauseState> pauses_;             // per port x class
     std::vector<CreditSend> credit_send_;        // CBFC, per port x class: of the link that it leaves by

@@ -32,7 +32,7 @@ std::size_t read(const ProcessGroup::Box& box, std::size_t at, std::vector<T>& i
 }  // namespace
 
 void Partition::take(Outbox& box) {
-    for (const HandedPacket& handed : box.packets) deliver(handed.in_port, handed.packet);
+    for (const HandedPacket& handed : box.packets) deliver(handed.port, pool_.take(handed.packet));
     for (const HandedRecord& handed : box.records)
         congestion_.record(handed.connection, handed.number, handed.hop, handed.record);
     box.packets.clear();

@@ -59,15 +59,15 @@ void Partition::keep_frame(std::uint32_t port, Packet& packet) {
 }
 
 // In place of new frames: one to be sent again, or none while the replay buffer is full.
-bool Partition::next_replay(std::uint32_t port, Packet& packet) {
+PacketSlot* Partition::next_replay(std::uint32_t port) {
     RetrySend& send = retry_send_[port];
-    if (!send.is_replaying()) return false;
+    if (!send.is_replaying()) return nullptr;
     send.frames[send.replay].time = now_;
-    packet = send.frames[send.replay];
-    packet.flags |= PacketFlag::replay;
+    PacketSlot& slot = pool_.take(send.frames[send.replay]);
+    slot.packet.flags |= PacketFlag::replay;
     if (++send.replay == send.frames.size()) send.replay = RetrySend::not_replaying;
     ++counters_[port].replays;
-    return true;
+    return &slot;
 }
 
 bool Partition::holds_new_frames(std::uint32_t port) const {
@@ -194,7 +194,7 @@ void Partition::answer_frames(std::uint32_t port, PacketKind kind, std::uint16_t
     packet.kind = kind;
     packet.number = retry_receive_[port].expected;
     packet.wire = wire;
-    urgent_[port].push(packet);
+    push_urgent(port, packet);
     serve(port);
 }
 

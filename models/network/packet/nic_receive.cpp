@@ -107,7 +107,7 @@ void Partition::reply(std::uint32_t connection, PacketKind kind, std::uint32_t n
     if (has_faults_) refresh_route(requests_[connection].back(), end.route_epoch, end.route);
     packet.route = end.route.ports;
     const std::uint32_t port = graph_->first_port(end.node);
-    enqueue(port, packet);
+    enqueue(port, pool_.take(packet));
     serve(port);
 }
 

@@ -32,7 +32,7 @@ void Partition::grant(std::uint32_t connection) {
 }
 
 // The connections that may send take turns, a packet each.
-bool Partition::next_data(std::uint32_t node, std::uint32_t port, Packet& packet) {
+PacketSlot* Partition::next_data(std::uint32_t node, std::uint32_t port) {
     Ring<std::uint32_t>& ready = nodes_[node].ready;
     for (std::uint32_t left = ready.size(); left > 0; --left) {
         const std::uint32_t connection = ready.front();
@@ -54,14 +54,15 @@ bool Partition::next_data(std::uint32_t node, std::uint32_t port, Packet& packet
             ready.push(connection);
             continue;
         }
-        build_data(connection, packet);
+        PacketSlot& slot = pool_.take();
+        build_data(connection, slot.packet);
         if (may_send(end)) {
             end.is_queued = true;
             ready.push(connection);
         }
-        return true;
+        return &slot;
     }
-    return false;
+    return nullptr;
 }
 
 std::uint32_t Partition::number_to_send(const SendEnd& end) {

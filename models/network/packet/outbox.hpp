@@ -11,7 +11,7 @@
 namespace rehearse {
 
 struct HandedPacket {
-    std::uint32_t in_port;  // where it arrives
+    std::uint32_t port;  // by which it left
     Packet packet;
 };
 

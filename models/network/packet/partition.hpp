@@ -25,7 +25,7 @@ public:
     void add_timer(std::uint32_t node, std::int64_t time, TimerKind kind, std::uint32_t id, std::uint32_t klass = 0);
     std::int64_t next_event_time() const;  // earliest pending event of its nodes
     void sweep_all(std::int64_t begin, std::int64_t end);
-    void deliver(std::uint32_t in_port, const Packet& packet);  // onto the wire that ends at this port of its own
+    void deliver(std::uint32_t port, PacketSlot& slot);  // onto the wire that leaves by this port, to its own node
 
     // hand_over.cpp: between two windows. Returns the begin of the next one, which is the same for all partitions.
     std::int64_t hand_over_to_threads(WorkerTeam& team);
@@ -43,16 +43,23 @@ private:
     // window.cpp
     void sweep(std::uint32_t node, std::int64_t begin, std::int64_t end);
     std::int64_t gather(std::uint32_t node, std::int64_t begin, std::int64_t end);
-    void arrive(std::uint32_t node, std::uint32_t port, Packet& packet);
+    void arrive(std::uint32_t node, std::uint32_t port, PacketSlot& slot);
+    void take(std::uint32_t port, const Packet& packet);
     void fire(std::uint32_t node, const NodeTimer& timer);
 
     // switch_side.cpp: queues and the wire
-    void forward(std::uint32_t in_port, Packet& packet);
-    void enqueue(std::uint32_t port, const Packet& packet);
+    void forward(std::uint32_t node, std::uint32_t in_port, PacketSlot& slot);
+    void enqueue(std::uint32_t port, PacketSlot& slot);
+    void push_urgent(std::uint32_t port, const Packet& packet);
     void serve(std::uint32_t port);                       // sends while the port is free and something may go
-    bool next_packet(std::uint32_t port, Packet& packet); // takes it out of queue or queue pair
+    PacketSlot* next_packet(std::uint32_t port);          // takes it out of queue or queue pair; null: none may go
+    PacketSlot& next_queued(std::uint32_t port, std::uint32_t klass);  // takes the first one
     void release(const Packet& packet, std::uint32_t node);
-    void transmit(std::uint32_t port, Packet& packet);
+    SharedBuffer& buffer_of(std::uint32_t node, std::uint32_t in_port) {
+        const std::int64_t slices = spec_->buffer.slices;
+        return buffers_[first_buffer_[node] + (slices == 1 ? 0 : in_port % static_cast<std::uint32_t>(slices))];
+    }
+    void transmit(std::uint32_t port, PacketSlot& slot);
     void mark(std::uint32_t port, std::int64_t queue_bytes, Packet& packet);
     // pause.cpp; `on` 0 resumes
     std::int64_t pause_duration(std::uint32_t port) const;
@@ -79,7 +86,7 @@ private:
     // link_retry.cpp
     void keep_frame(std::uint32_t port, Packet& packet);
     bool holds_new_frames(std::uint32_t port) const;
-    bool next_replay(std::uint32_t port, Packet& packet);
+    PacketSlot* next_replay(std::uint32_t port);
     void expect_progress(std::uint32_t port);
     void receive_retry(std::uint32_t port, const Packet& packet);
     void begin_replay(std::uint32_t port);
@@ -117,7 +124,7 @@ private:
     void begin(std::uint32_t connection);
     void make_ready(std::uint32_t connection);
     void grant(std::uint32_t connection);  // one more message
-    bool next_data(std::uint32_t node, std::uint32_t port, Packet& packet);
+    PacketSlot* next_data(std::uint32_t node, std::uint32_t port);
     static std::uint32_t number_to_send(const SendEnd& end);
     static std::uint16_t wire_of(const SendEnd& end, std::uint32_t number);
     void build_data(std::uint32_t connection, Packet& packet);
@@ -147,6 +154,7 @@ private:
     std::int64_t now_ = 0;
     std::uint64_t events_ = 0;
     std::size_t closed_ = 0;
+    PacketPool pool_;
     std::vector<std::uint32_t> ended_;      // since take_ended()
     std::vector<std::uint64_t> arrivals_;   // scratch: sort keys of a sweep
     // Two sets of outboxes take turns, one box per partition in each: while this window fills one set, others may still
@@ -180,7 +188,7 @@ private:
     std::vector<PortQueue>& queues_ = engine_.queues_;
     std::vector<FairQueue>& fair_ = engine_.fair_;
     std::vector<Ring<Packet>>& urgent_ = engine_.urgent_;
-    std::vector<Ring<Packet>>& wires_ = engine_.wires_;
+    std::vector<Ring<WireEntry>>& wires_ = engine_.wires_;
     std::vector<IngressQueue>& ingress_ = engine_.ingress_;
     std::vector<PauseState>& pauses_ = engine_.pauses_;
     std::vector<CreditSend>& credit_send_ = engine_.credit_send_;

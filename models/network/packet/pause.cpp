@@ -22,7 +22,7 @@ void Partition::send_pause(std::uint32_t port, std::uint32_t klass, std::int64_t
     packet.number = klass;
     packet.stamp = on != 0 ? pause_duration(port) : 0;
     packet.wire = pause_wire;
-    urgent_[port].push(packet);
+    push_urgent(port, packet);
     if (on != 0) {
         ++counters_[port].pauses;
         repeat_pause(port, klass);

@@ -57,18 +57,11 @@ void Partition::look_at_pause(std::uint32_t port, std::uint32_t klass) {
 void Partition::empty_queue(std::uint32_t port, std::uint32_t klass) {
     PortQueue& queue = queues_[port * classes_ + klass];
     const std::uint32_t node = graph_->port(port).node;
-    const std::uint32_t index = port * classes_ + klass;
     while (queue.bytes > 0) {
-        Packet packet;
-        if (fair_.empty()) {
-            packet = queue.ring.front();
-            queue.ring.pop();
-        } else {
-            packet = fair_[index].pop();
-        }
-        queue.bytes -= packet.wire;
+        PacketSlot& slot = next_queued(port, klass);
         ++counters_[port].discards;
-        release(packet, node);
+        release(slot.packet, node);
+        pool_.give_back(slot);
     }
     egress_[port].waiting &= ~(1u << klass);
 }

@@ -6,24 +6,29 @@
 #include <vector>
 
 #include "models/network/packet/link_faults.hpp"
-#include "models/network/packet/packet.hpp"
+#include "models/network/packet/packet_pool.hpp"
 #include "models/network/packet/ring.hpp"
 
 namespace rehearse {
 
 struct PortQueue {                  // of one port and class, waiting to leave
-    Ring<Packet> ring;
+    PacketQueue packets;
     std::int64_t bytes = 0;
 };
 
-struct Egress {                     // of one port
+struct alignas(64) Egress {         // of one port; what every packet needs comes first, on one cache line
     std::int64_t free_at = 0;       // the last packet's last bit has left
+    std::uint64_t byte_time = 0;    // as GraphPort
+    std::int64_t latency = 0;
+    std::uint32_t peer = 0, peer_node = 0;
     std::uint32_t waiting = 0;      // bit per class with packets
     std::uint32_t paused = 0;       // bit per class that may not send: PFC, or no credits
     std::uint32_t discarding = 0;   // bit per class: the PFC watchdog has struck
+    std::uint16_t to_partition = 0; // that sweeps the peer
+    std::uint8_t peer_local = 0;
     bool has_timer = false;         // a `port_free` timer is pending
+    bool has_urgent = false;        // link-local frames wait
     std::uint8_t last_class = 0;    // served last, for round robin among data classes
-    std::uint16_t to_partition = 0; // that sweeps the node at the other end
     std::int64_t paused_since = 0;
     std::uint64_t loss_counter = 0;
     std::uint64_t mark_counter = 0;

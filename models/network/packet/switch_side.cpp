@@ -13,15 +13,17 @@ constexpr std::uint64_t mark_stream = 0xEC17'0000'0000'0000;  // apart from the 
 
 }  // namespace
 
-void Partition::forward(std::uint32_t in_port, Packet& packet) {
-    const std::uint32_t node = graph_->port(in_port).node;
-    const std::uint32_t out = graph_->first_port(node) + packet.route[packet.hop++];
-    packet.in_port = graph_->port(in_port).local;
+void Partition::forward(std::uint32_t node, std::uint32_t in_port, PacketSlot& slot) {
+    Packet& packet = slot.packet;
+    const std::uint32_t first_port = graph_->first_port(node);
+    const std::uint32_t out = first_port + packet.route[packet.hop++];
+    packet.in_port = static_cast<std::uint8_t>(in_port - first_port);
     const std::uint32_t klass = packet.traffic_class;
-    SharedBuffer& buffer = buffers_[first_buffer_[node] + packet.in_port % spec_->buffer.slices];
-    switch (buffer.admit(ingress_[in_port * classes_ + klass], packet.wire, headroom_[in_port])) {
+    switch (buffer_of(node, packet.in_port).admit(ingress_[in_port * classes_ + klass], packet.wire,
+                                                  headroom_[in_port])) {
         case SharedBuffer::Verdict::dropped:
             ++counters_[in_port].drops;
+            pool_.give_back(slot);
             return;
         case SharedBuffer::Verdict::admitted_pause:
             send_pause(in_port, klass, 1);
@@ -29,19 +31,32 @@ void Partition::forward(std::uint32_t in_port, Packet& packet) {
         case SharedBuffer::Verdict::admitted:
             break;
     }
-    enqueue(out, packet);
+    enqueue(out, slot);
     serve(out);
 }
 
-void Partition::enqueue(std::uint32_t port, const Packet& packet) {
-    if ((egress_[port].discarding >> packet.traffic_class & 1) != 0) return discard(port, packet);
-    const std::uint32_t index = port * classes_ + packet.traffic_class;
+void Partition::enqueue(std::uint32_t port, PacketSlot& slot) {
+    const Packet& packet = slot.packet;
+    const std::uint32_t klass = packet.traffic_class, index = port * classes_ + klass;
+    Egress& egress = egress_[port];
+    if ((egress.discarding >> klass & 1) != 0) {
+        discard(port, packet);
+        pool_.give_back(slot);
+        return;
+    }
     PortQueue& queue = queues_[index];
-    Packet& kept = fair_.empty() ? queue.ring.push(packet) : fair_[index].push(packet);
     queue.bytes += packet.wire;
-    egress_[port].waiting |= 1u << packet.traffic_class;
+    egress.waiting |= 1u << klass;
     if (queue.bytes > counters_[port].queue_peak) counters_[port].queue_peak = queue.bytes;
-    if (is_on(spec_->ecn.enabled) && packet.kind == PacketKind::data) mark(port, queue.bytes, kept);
+    if (is_on(spec_->ecn.enabled) && packet.kind == PacketKind::data) mark(port, queue.bytes, slot.packet);
+    if (fair_.empty()) return queue.packets.push(slot);
+    fair_[index].push(packet);
+    pool_.give_back(slot);
+}
+
+void Partition::push_urgent(std::uint32_t port, const Packet& packet) {
+    urgent_[port].push(packet);
+    egress_[port].has_urgent = true;
 }
 
 void Partition::mark(std::uint32_t port, std::int64_t queue_bytes, Packet& packet) {
@@ -62,29 +77,30 @@ void Partition::serve(std::uint32_t port) {
     Egress& egress = egress_[port];
     if (egress.has_timer) return;
     if (egress.free_at <= now_) {
-        Packet packet;
-        if (!next_packet(port, packet)) return;
-        transmit(port, packet);
+        PacketSlot* const slot = next_packet(port);
+        if (slot == nullptr) return;
+        transmit(port, *slot);
     }
     const std::uint32_t node = graph_->port(port).node;
     const bool nic_waits = !graph_->is_switch(node) && !nodes_[node].ready.empty();
     const bool is_replaying = has_retry_ && retry_send_[port].is_replaying();
-    if (urgent_[port].empty() && (egress.waiting & ~egress.paused) == 0 && !nic_waits && !is_replaying) return;
+    if (!egress.has_urgent && (egress.waiting & ~egress.paused) == 0 && !nic_waits && !is_replaying) return;
     egress.has_timer = true;
     add_timer(node, egress.free_at, TimerKind::port_free, port);
 }
 
-bool Partition::next_packet(std::uint32_t port, Packet& packet) {
-    if (!urgent_[port].empty()) {
-        packet = urgent_[port].front();
-        urgent_[port].pop();
-        return true;
-    }
-    if (has_retry_ && holds_new_frames(port)) return next_replay(port, packet);
+PacketSlot* Partition::next_packet(std::uint32_t port) {
     Egress& egress = egress_[port];
+    if (egress.has_urgent) {
+        PacketSlot& slot = pool_.take(urgent_[port].front());
+        urgent_[port].pop();
+        egress.has_urgent = !urgent_[port].empty();
+        return &slot;
+    }
+    if (has_retry_ && holds_new_frames(port)) return next_replay(port);
     const std::uint32_t node = graph_->port(port).node;
     const std::uint32_t eligible = egress.waiting & ~egress.paused;
-    if (eligible == 0) return !graph_->is_switch(node) && next_data(node, port, packet);
+    if (eligible == 0) return graph_->is_switch(node) ? nullptr : next_data(node, port);
     // Class 0 first; the others in turn.
     std::uint32_t klass = 0;
     if ((eligible & 1) == 0) {
@@ -92,56 +108,60 @@ bool Partition::next_packet(std::uint32_t port, Packet& packet) {
         klass = static_cast<std::uint32_t>(std::countr_zero(above != 0 ? above : eligible));
         egress.last_class = static_cast<std::uint8_t>(klass);
     }
-    PortQueue& queue = queues_[port * classes_ + klass];
-    const Packet& first = fair_.empty() ? queue.ring.front() : fair_[port * classes_ + klass].front();
-    if (has_credits_ && !spend_credits(port, klass, first.wire)) return next_packet(port, packet);
-    if (fair_.empty()) {
-        packet = queue.ring.front();
-        queue.ring.pop();
-    } else {
-        packet = fair_[port * classes_ + klass].pop();
+    const std::uint32_t index = port * classes_ + klass;
+    if (has_credits_) {
+        const Packet& first = fair_.empty() ? queues_[index].packets.front().packet : fair_[index].front();
+        if (!spend_credits(port, klass, first.wire)) return next_packet(port);
     }
-    queue.bytes -= packet.wire;
-    if (queue.bytes == 0) egress.waiting &= ~(1u << klass);
-    if (graph_->is_switch(node)) release(packet, node);
-    return true;
+    PacketSlot& slot = next_queued(port, klass);
+    if (queues_[index].bytes == 0) egress.waiting &= ~(1u << klass);
+    if (graph_->is_switch(node)) release(slot.packet, node);
+    return &slot;
+}
+
+PacketSlot& Partition::next_queued(std::uint32_t port, std::uint32_t klass) {
+    const std::uint32_t index = port * classes_ + klass;
+    PacketSlot& slot = fair_.empty() ? queues_[index].packets.pop() : pool_.take(fair_[index].pop());
+    queues_[index].bytes -= slot.packet.wire;
+    return slot;
 }
 
 void Partition::release(const Packet& packet, std::uint32_t node) {
     const std::uint32_t in_port = graph_->first_port(node) + packet.in_port;
     if (has_credits_) return free_credits(in_port, packet.traffic_class, packet.wire);
-    SharedBuffer& buffer = buffers_[first_buffer_[node] + packet.in_port % spec_->buffer.slices];
-    if (buffer.release(ingress_[in_port * classes_ + packet.traffic_class], packet.wire)) {
-        send_pause(in_port, packet.traffic_class, 0);
-    }
+    IngressQueue& queue = ingress_[in_port * classes_ + packet.traffic_class];
+    if (buffer_of(node, packet.in_port).release(queue, packet.wire)) send_pause(in_port, packet.traffic_class, 0);
 }
 
-void Partition::transmit(std::uint32_t port, Packet& packet) {
-    const GraphPort& out = graph_->port(port);
+void Partition::transmit(std::uint32_t port, PacketSlot& slot) {
+    Packet& packet = slot.packet;
     Egress& egress = egress_[port];
     PortCounters& counters = counters_[port];
-    const std::uint64_t byte_time = has_link_layer_ ? enter_link(port, packet) : out.byte_time;
+    const std::uint64_t byte_time = has_link_layer_ ? enter_link(port, packet) : egress.byte_time;
     egress.free_at = now_ + static_cast<std::int64_t>((packet.wire * byte_time + 0xFFFF) >> 16);
-    packet.time = egress.free_at + out.latency;
-    if (congestion_.has_telemetry() && packet.kind == PacketKind::data && packet.hop > 0) take_telemetry(port, packet);
+    packet.time = egress.free_at + egress.latency;
+    const bool is_data = packet.kind == PacketKind::data;
+    if (is_data && packet.hop > 0 && congestion_.has_telemetry()) take_telemetry(port, packet);
     counters.bytes += packet.wire;
-    ++(packet.kind == PacketKind::data ? counters.data : counters.control);
-    const std::uint64_t threshold = packet.kind == PacketKind::data ? loss_threshold_data_ : loss_threshold_control_;
+    ++(is_data ? counters.data : counters.control);
+    const std::uint64_t threshold = is_data ? loss_threshold_data_ : loss_threshold_control_;
     if (threshold != 0 && is_numbered(packet.kind) &&
         draw_loss(port, threshold, static_cast<std::uint64_t>(spec_->loss.burst))) {
         packet.flags |= PacketFlag::corrupted;
         ++counters.losses;
     }
-    if (egress.to_partition == id_) return deliver(out.peer, packet);
-    outboxes_[turn_][egress.to_partition].packets.push_back({out.peer, packet});
+    if (egress.to_partition == id_) return deliver(port, slot);
+    outboxes_[turn_][egress.to_partition].packets.push_back({port, packet});
     handed_earliest_ = std::min(handed_earliest_, packet.time);
+    pool_.give_back(slot);
 }
 
-void Partition::deliver(std::uint32_t in_port, const Packet& packet) {
-    const GraphPort& in = graph_->port(in_port);
-    wires_[in_port].push(packet);
-    nodes_[in.node].arriving[in.local >> 6] |= 1ull << (in.local & 63);
-    if (packet.time < next_time_[in.node]) next_time_[in.node] = packet.time;
+void Partition::deliver(std::uint32_t port, PacketSlot& slot) {
+    const Egress& egress = egress_[port];
+    const std::int64_t time = slot.packet.time;
+    wires_[egress.peer].push({time, &slot});
+    nodes_[egress.peer_node].arriving[egress.peer_local >> 6] |= 1ull << (egress.peer_local & 63);
+    if (time < next_time_[egress.peer_node]) next_time_[egress.peer_node] = time;
 }
 
 }  // namespace rehearse

@@ -53,11 +53,11 @@ void Partition::sweep(std::uint32_t node, std::int64_t begin, std::int64_t end) 
             continue;
         }
         const std::uint32_t local = static_cast<std::uint8_t>(arrivals_[i++] - rotation(now_));
-        Ring<Packet>& wire = wires_[first_port + local];
-        Packet packet = wire.front();
+        Ring<WireEntry>& wire = wires_[first_port + local];
+        PacketSlot& slot = *wire.front().slot;
         wire.pop();
         if (wire.empty()) here.arriving[local >> 6] &= ~(1ull << (local & 63));
-        arrive(node, first_port + local, packet);
+        arrive(node, first_port + local, slot);
     }
     next_time_[node] = std::min(later, here.timers.empty() ? INT64_MAX : here.timers.front().time);
 }
@@ -70,13 +70,14 @@ std::int64_t Partition::gather(std::uint32_t node, std::int64_t begin, std::int6
     for (std::uint32_t word = 0; word < 4; ++word) {
         for (std::uint64_t bits = nodes_[node].arriving[word]; bits != 0; bits &= bits - 1) {
             const std::uint32_t local = word * 64 + static_cast<std::uint32_t>(std::countr_zero(bits));
-            Ring<Packet>& wire = wires_[first_port + local];
+            Ring<WireEntry>& wire = wires_[first_port + local];
             for (std::uint32_t i = 0; i < wire.size(); ++i) {
                 const std::int64_t time = wire[i].time;
                 if (time >= end) {
                     later = std::min(later, time);
                     break;
                 }
+                __builtin_prefetch(wire[i].slot);
                 const auto turn = static_cast<std::uint8_t>(local + rotation(time));
                 arrivals_.push_back(static_cast<std::uint64_t>(time - begin) << 8 | turn);
             }
@@ -154,8 +155,16 @@ void Partition::fire(std::uint32_t node, const NodeTimer& timer) {
     REHEARSE_CHECK(node >= nodes_.size(), "a timer of no kind");
 }
 
-void Partition::arrive(std::uint32_t node, std::uint32_t port, Packet& packet) {
-    if (has_link_layer_ ? !admit_frame(node, port, packet) : has(packet, PacketFlag::corrupted)) return;
+// Switches pass on what is for others; everything else ends here.
+void Partition::arrive(std::uint32_t node, std::uint32_t port, PacketSlot& slot) {
+    Packet& packet = slot.packet;
+    const bool is_taken = has_link_layer_ ? admit_frame(node, port, packet) : !has(packet, PacketFlag::corrupted);
+    if (is_taken && graph_->is_switch(node) && !is_link_local(packet.kind)) return forward(node, port, slot);
+    if (is_taken) take(port, packet);
+    pool_.give_back(slot);
+}
+
+void Partition::take(std::uint32_t port, const Packet& packet) {
     switch (packet.kind) {
         case PacketKind::pause:
             receive_pause(port, packet);
@@ -171,15 +180,12 @@ void Partition::arrive(std::uint32_t node, std::uint32_t port, Packet& packet) {
             receive_retry(port, packet);
             return;
         case PacketKind::data:
-            if (graph_->is_switch(node)) break;
             receive_data(packet);
             return;
         default:
-            if (graph_->is_switch(node)) break;
             receive_ack(packet);
             return;
     }
-    forward(port, packet);
 }
 
 }  // namespace rehearse
