@@ -11,7 +11,6 @@
 #include "scenarios/net_sweep.hpp"
 #include "scenarios/read_scenario.hpp"
 #include "scenarios/results.hpp"
-#include "sim/base/units_text.hpp"
 #include "sim/trace/progress.hpp"
 
 namespace rehearse {

@@ -78,6 +78,7 @@ Json one_run_json(const NetOutcome& outcome) {
                           : outcome.figures.failed > 0 ? "flows_failed"
                                                        : "completed";
     json["events"] = outcome.record.events;
+    if (!outcome.record.buffer_cycle.empty()) json["buffer_cycle"] = outcome.record.buffer_cycle;
     if (is_on(outcome.scenario.net().fast_forward)) {
         json["fast_forward"]["skips"] = outcome.record.skips;
         json["fast_forward"]["events_left_out"] = outcome.record.events_left_out;

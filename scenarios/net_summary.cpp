@@ -103,6 +103,8 @@ std::string summary(const NetOutcome& outcome) {
     text += "\n" + times(outcome.figures);
     if (packets) text += packet_counts(outcome.figures);
     text += fault_lines(outcome) + tier_lines(outcome) + link_lines(outcome);
+    if (!outcome.record.buffer_cycle.empty())
+        text += "\ncyclic buffer dependency, which may deadlock: " + outcome.record.buffer_cycle + "\n";
     if (outcome.record.skips > 0) {
         const double left_out = static_cast<double>(outcome.record.events_left_out);
         text += fmt::format("\nfast-forward: {} skips left out {:.4g} events and simulated {:.4g} ({:.0f} times fewer)\n",

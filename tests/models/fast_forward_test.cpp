@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <optional>
 
 #include "models/network/study/idle_time.hpp"
 #include "models/network/study/study.hpp"
@@ -49,6 +50,7 @@ std::vector<StudyFlow> flows_of(Pattern pattern, Bytes message, std::int64_t mem
     spec.pattern = pattern;
     spec.message = message;
     spec.members = members;
+    spec.senders = members - 1;
     return rehearse::flows_of({&spec, 1});
 }
 
@@ -96,7 +98,7 @@ TEST(FastForward, RingOverASlowLinkGoesAtItsPace) {
 TEST(FastForward, BulkTransfersEndWhenTheyWould) {
     const Fabric fabric(16, 4);
     for (const Pattern pattern : {Pattern::permutation, Pattern::incast}) {
-        const auto flows = flows_of(pattern, Bytes{100'000'000}, 8);
+        const auto flows = flows_of(pattern, Bytes{300'000'000}, 6);
         const StudyRecord full = fabric.run(flows, Switch::off), skipped = fabric.run(flows, Switch::on);
         expect_same(skipped, full, 0.01);
         EXPECT_LT(2 * skipped.events, full.events);
@@ -113,7 +115,7 @@ TEST(FastForward, WaitsForTheLastFault) {
     slow.factor = Ratio{0.25};
     slow.begin = SimTime{1'000'000'000};
     plan.links.push_back({0, slow, {}});
-    const auto flows = flows_of(Pattern::permutation, Bytes{100'000'000}, 8);
+    const auto flows = flows_of(Pattern::permutation, Bytes{300'000'000}, 6);
     const StudyRecord full = fabric.run(flows, Switch::off, plan), skipped = fabric.run(flows, Switch::on, plan);
     expect_same(skipped, full, 0.01);
 }

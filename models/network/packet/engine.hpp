@@ -50,7 +50,9 @@ struct Tally {                       // totals up to now
 
 struct ConnectionProgress {  // in packets
     std::uint32_t packets = 0, sent = 0, acknowledged = 0, per_message = 1;
+    SimTime whole_at;  // the last message arrived whole
     bool is_open = false;
+    bool is_chain() const { return packets > per_message; }  // of several messages
 };
 
 class PacketEngine {

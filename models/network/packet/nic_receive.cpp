@@ -59,7 +59,10 @@ void Partition::accept(std::uint32_t connection, ReceiveEnd& end) {
     for (bool more = true; more;) {
         ++end.expected;
         end.has_complained = false;
-        if (end.expected % end.per_message == 0) grant_successors(end);
+        if (end.expected % end.per_message == 0) {
+            end.whole_at = now_;
+            grant_successors(end);
+        }
         more = false;
         if (!end.early.empty()) {
             more = (end.early[0] & 2) != 0;

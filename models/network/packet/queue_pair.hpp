@@ -84,6 +84,7 @@ struct ReceiveEnd {
     std::array<std::uint32_t, 2> successors{no_connection, no_connection};
     std::uint32_t sibling = no_connection;
     std::int64_t successor_delay = 0;
+    std::int64_t whole_at = 0;    // the last message arrived whole
     std::int64_t last_cnp = INT64_MIN / 2;
     std::uint32_t route_epoch = 0;      // as of SendEnd
     PacketRoute route;                  // of its ACKs

@@ -13,10 +13,16 @@ bool is_near(double a, double b, double absolute, double relative) {
     return std::abs(a - b) <= std::max(absolute, relative * std::max(std::abs(a), std::abs(b)));
 }
 
+bool is_near(SimDuration a, SimDuration b) {
+    return is_near(static_cast<double>(a.value), static_cast<double>(b.value), static_cast<double>(2 * fine.value),
+                   0.02);
+}
+
 }  // namespace
 
 FastForward::FastForward(PacketEngine& engine, SimTime settled_from)
-    : engine_(engine), settled_from_(settled_from), connections_(engine.results().size()) {}
+    : engine_(engine), settled_from_(settled_from),
+      connections_(static_cast<std::uint32_t>(engine.results().size())) {}
 
 SimTime FastForward::passed(SimTime engine_time) const {
     SimTime time = engine_time;
@@ -29,9 +35,8 @@ SimTime FastForward::passed(SimTime engine_time) const {
 void FastForward::run(SimTime until) {
     while (now_ < until) {
         if (now_ < settled_from_ || !choose_leader()) {
-            const SimTime to = now_ < settled_from_ ? std::min(until, settled_from_) : until;
-            engine_.run(to);
-            now_ = to;
+            now_ = now_ < settled_from_ ? std::min(until, settled_from_) : until;
+            engine_.run(now_);
             continue;
         }
         now_ = std::min(until, now_ + stride());
@@ -43,10 +48,11 @@ void FastForward::run(SimTime until) {
 bool FastForward::choose_leader() {
     if (leader_ != no_connection && engine_.progress(leader_).is_open) return true;
     marks_.clear();
+    periods_ = 0;
     for (leader_ = 0; leader_ < connections_; ++leader_) {
         const ConnectionProgress progress = engine_.progress(leader_);
         if (!progress.is_open) continue;
-        unit_ = progress.packets > progress.per_message ? progress.per_message : bulk_packets;
+        unit_ = progress.is_chain() ? progress.per_message : bulk_packets;
         next_mark_ = progress.acknowledged + unit_;
         return true;
     }
@@ -67,66 +73,94 @@ SimDuration FastForward::stride() const {
 
 FastForward::Mark FastForward::mark(SimTime now) const {
     Mark mark{now, {}, engine_.counters(), engine_.events()};
-    for (std::uint32_t c = 0; c < connections_; ++c) mark.acknowledged.push_back(engine_.progress(c).acknowledged);
+    for (std::uint32_t c = 0; c < connections_; ++c) mark.progress.push_back(engine_.progress(c));
     return mark;
 }
 
 void FastForward::look(SimTime now) {
     const ConnectionProgress leader = engine_.progress(leader_);
     if (!leader.is_open || leader.acknowledged < next_mark_) return;
-    next_mark_ += unit_;
-    if (marks_.size() == 3) marks_.erase(marks_.begin());
+    if (marks_.size() == marks_kept) marks_.erase(marks_.begin());
     marks_.push_back(mark(now));
-    if (marks_.size() < 3 || !agree()) return;
-    if (const std::uint64_t periods = periods_to_skip(); periods >= 2) skip(periods, now);
+    if (marks_.size() == marks_kept && agree()) {
+        if (const std::uint64_t periods = periods_to_skip(); periods > 0) return skip(periods);
+    }
+    if (++periods_ > periods_patience) {
+        unit_ *= 4;
+        periods_ = 0;
+        marks_.erase(marks_.begin(), marks_.end() - 1);
+    }
+    next_mark_ = leader.acknowledged / unit_ * unit_ + unit_;
 }
 
 bool FastForward::agree() const {
-    const Mark &a = marks_[0], &b = marks_[1], &c = marks_[2];
-    const double first = static_cast<double>((b.at - a.at).value), second = static_cast<double>((c.at - b.at).value);
-    if (!is_near(first, second, 0, 0.002)) return false;
+    const Mark &a = marks_.front(), &b = marks_[marks_kept / 2], &c = marks_.back();
+    if (!is_near(b.at - a.at, c.at - b.at) || !agree_in_counters()) return false;
     for (std::uint32_t i = 0; i < connections_; ++i) {
-        if (!is_near(b.acknowledged[i] - a.acknowledged[i], c.acknowledged[i] - b.acknowledged[i], 2, 0.01)) return false;
-    }
-    const PortCounters before = total_of(a.ports), middle = total_of(b.ports), now = total_of(c.ports);
-    for (const auto count : {&PortCounters::pauses, &PortCounters::marks, &PortCounters::losses, &PortCounters::drops}) {
-        const auto was = static_cast<double>(middle.*count - before.*count);
-        if (!is_near(was, static_cast<double>(now.*count - middle.*count), 2, 0.02)) return false;
+        if (!agree(i)) return false;
     }
     return true;
 }
 
-// As many as leave every open connection two periods; 0 where a chain moves by parts of messages.
+bool FastForward::agree(std::uint32_t connection) const {
+    const ConnectionProgress& a = marks_.front().progress[connection];
+    const ConnectionProgress& b = marks_[marks_kept / 2].progress[connection];
+    const ConnectionProgress& c = marks_.back().progress[connection];
+    if (!c.is_open) return a.acknowledged == c.acknowledged;  // its departure is still to be felt
+    if (c.is_chain()) return is_near(b.whole_at - a.whole_at, c.whole_at - b.whole_at);
+    const double first = b.acknowledged - a.acknowledged, second = c.acknowledged - b.acknowledged;
+    return is_near(first, second, 4, 0.03) && is_near(first + second, c.sent - a.sent, 16, 0.03);
+}
+
+bool FastForward::agree_in_counters() const {
+    const PortCounters a = total_of(marks_.front().ports), b = total_of(marks_[marks_kept / 2].ports),
+                       c = total_of(marks_.back().ports);
+    for (const auto count : {&PortCounters::pauses, &PortCounters::marks, &PortCounters::losses, &PortCounters::drops}) {
+        const auto first = static_cast<double>(b.*count - a.*count), second = static_cast<double>(c.*count - b.*count);
+        if (!is_near(first, second, 16, 0.2)) return false;
+    }
+    return true;
+}
+
+double FastForward::moved_per_period(std::uint32_t connection) const {
+    const ConnectionProgress &a = marks_.front().progress[connection], &c = marks_.back().progress[connection];
+    const double moved = (c.acknowledged - a.acknowledged) / double{periods_seen};
+    return c.is_chain() ? std::round(moved / c.per_message) * c.per_message : moved;
+}
+
+// As many as leave every open connection two periods, a multiple of those seen.
 std::uint64_t FastForward::periods_to_skip() const {
     double most = INFINITY;
     for (std::uint32_t i = 0; i < connections_; ++i) {
         const ConnectionProgress progress = engine_.progress(i);
-        if (!progress.is_open) continue;
-        const double moved = (marks_[2].acknowledged[i] - marks_[0].acknowledged[i]) / 2.0;
-        if (progress.packets > progress.per_message) {
-            const double messages = moved / progress.per_message;
-            if (std::round(messages) < 1 || !is_near(messages, std::round(messages), 0.02, 0)) return 0;
-        }
-        if (moved < 1) continue;  // it stands still, and may go on doing so
+        const double moved = moved_per_period(i);
+        if (!progress.is_open || moved < 1) continue;  // one that stands still may go on doing so
         most = std::min(most, std::floor((progress.packets - progress.sent) / moved) - 2);
     }
-    return std::isfinite(most) && most > 0 ? static_cast<std::uint64_t>(most) : 0;
+    if (!std::isfinite(most) || most <= 0) return 0;
+    return static_cast<std::uint64_t>(most) / periods_seen * periods_seen;
 }
 
-void FastForward::skip(std::uint64_t periods, SimTime now) {
-    const Mark &first = marks_[0], &last = marks_[2];
-    const double times = static_cast<double>(periods);
+// Of the periods seen: as long as the chains took in the mean, whose members may be late in turn; else as the leader.
+SimDuration FastForward::length_seen() const {
+    std::int64_t sum = 0, chains = 0;
     for (std::uint32_t i = 0; i < connections_; ++i) {
-        const ConnectionProgress progress = engine_.progress(i);
-        if (!progress.is_open) continue;
-        const double moved = (last.acknowledged[i] - first.acknowledged[i]) / 2.0;
-        const bool is_chain = progress.packets > progress.per_message;
-        const double each = is_chain ? std::round(moved / progress.per_message) * progress.per_message : moved;
-        engine_.leave_out(i, static_cast<std::uint32_t>(each * times));
+        if (!marks_.back().progress[i].is_open || !marks_.back().progress[i].is_chain()) continue;
+        sum += (marks_.back().progress[i].whole_at - marks_.front().progress[i].whole_at).value;
+        ++chains;
     }
-    engine_.repeat_counters(marks_[1].ports, periods);
-    events_left_out_ += periods * (last.events - marks_[1].events);
-    skips_.push_back({now, SimDuration{(last.at - first.at).value / 2 * static_cast<std::int64_t>(periods)}});
+    return chains > 0 ? SimDuration{sum / chains} : marks_.back().at - marks_.front().at;
+}
+
+void FastForward::skip(std::uint64_t periods) {
+    for (std::uint32_t i = 0; i < connections_; ++i) {
+        if (!engine_.progress(i).is_open) continue;
+        engine_.leave_out(i, static_cast<std::uint32_t>(moved_per_period(i) * static_cast<double>(periods)));
+    }
+    const std::uint64_t times = periods / periods_seen;
+    engine_.repeat_counters(marks_.front().ports, times);
+    events_left_out_ += times * (marks_.back().events - marks_.front().events);
+    skips_.push_back({now_, length_seen() * static_cast<std::int64_t>(times)});
     marks_.clear();
     leader_ = no_connection;
 }

@@ -1,5 +1,8 @@
 #include <algorithm>
+#include <map>
+#include <optional>
 
+#include "models/network/packet/buffer_dependency.hpp"
 #include "models/network/study/fast_forward.hpp"
 #include "models/network/study/study.hpp"
 
@@ -80,6 +83,21 @@ void run_until_ended(PacketEngine& engine, const TransportSpec& transport, std::
     }
 }
 
+// Class by class, since no class waits for another one's buffer. The routes are those before any fault.
+std::string buffer_cycle_of(const FabricGraph& graph, const std::vector<StudyFlow>& flows, std::uint32_t queue_pairs) {
+    std::map<std::uint8_t, std::vector<RoutedFlow>> classes;
+    for (const StudyFlow& flow : flows) {
+        for (std::uint32_t pair = 0; pair < queue_pairs; ++pair)
+            classes[flow.traffic_class].push_back(
+                {flow.source, graph.route({flow.source, flow.destination, pair})});
+    }
+    for (const auto& [traffic_class, routed] : classes) {
+        const std::vector<std::uint32_t> cycle = find_buffer_cycle(graph, routed);
+        if (!cycle.empty()) return describe_buffer_cycle(graph, cycle);
+    }
+    return "";
+}
+
 FlowRecord record_of(const StudyFlow& flow, SimDuration idle, const ConnectionResult* results, std::size_t count) {
     FlowRecord record;
     record.start = flow.start;
@@ -133,6 +151,7 @@ StudyRecord PacketStudy::run(const std::vector<StudyFlow>& flows, const std::vec
     StudyRecord record;
     SimTime start_last;
     for (const StudyFlow& flow : flows) start_last = std::max(start_last, flow.start);
+    record.buffer_cycle = buffer_cycle_of(graph_, flows, static_cast<std::uint32_t>(queue_pairs));
     std::optional<FastForward> forward;
     if (is_on(watch.fast_forward)) forward.emplace(engine_, std::max(start_last, last_change_));
     run_until_ended(engine_, spec_.transport, queue_pairs, start_last, watch, forward ? &*forward : nullptr, record);

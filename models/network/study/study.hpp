@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <string>
 #include <vector>
 
 #include "models/network/flow/max_min_solver.hpp"
@@ -41,6 +42,7 @@ struct StudyRecord {
     std::vector<PortCounters> links;   // by LinkId; at flow fidelity bytes alone
     std::vector<StudySample> samples;  // at most StudyWatch::samples_most
     SimTime end;                       // of the last flow
+    std::string buffer_cycle;          // buffers that may wait for each other in a circle; "" = none
     std::uint64_t events = 0, fingerprint = 0;
     std::uint64_t events_left_out = 0;  // by the fast-forward, as many as the periods that it skipped would have had
     std::uint64_t skips = 0;
