@@ -9,6 +9,7 @@ namespace rehearse {
 struct PortCounters {
     std::uint64_t data = 0, control = 0;  // transmissions
     std::uint64_t bytes = 0;              // on the wire, gaps included
+    std::int64_t queue_peak = 0;          // bytes
     std::uint64_t marks = 0;              // packets that left with ECN congestion experienced for the first time
     std::uint64_t drops = 0;              // no room
     std::uint64_t discards = 0;           // by the PFC watchdog, of the class that it struck
@@ -18,7 +19,6 @@ struct PortCounters {
     std::uint64_t given_up = 0;           // frames that LLR could not bring over
     std::int64_t paused = 0;              // ps during which at least one class could not send
     std::uint64_t pauses = 0;             // pause frames sent from here
-    std::int64_t queue_peak = 0;          // bytes
 
     friend bool operator==(const PortCounters&, const PortCounters&) = default;
 };

@@ -50,6 +50,7 @@ void PacketEngine::make_partitions(const Crew& crew) {
         Egress& egress = egress_[p];
         egress.byte_time = port.byte_time;
         egress.latency = port.latency;
+        egress.node = port.node;
         egress.peer = port.peer;
         egress.peer_node = peer.node;
         egress.peer_local = peer.local;

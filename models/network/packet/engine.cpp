@@ -81,6 +81,7 @@ void PacketEngine::fill_buffers() {
                     .resume_offset = spec_->pfc.resume_offset.value,
                     .alpha = spec_->buffer.alpha.value,
                     .cell = static_cast<std::int32_t>(spec_->buffer.cell.value),
+                    .cell_inverse = SharedBuffer::inverse_of(static_cast<std::int32_t>(spec_->buffer.cell.value)),
                     .is_bounded = is_on(spec_->buffer.bounded) && !has_credits_,
                     .is_lossless = !has_credits_};
     wire_max_ = wire_max.value;

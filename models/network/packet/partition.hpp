@@ -44,6 +44,7 @@ private:
     void sweep(std::uint32_t node, std::int64_t begin, std::int64_t end);
     std::int64_t gather(std::uint32_t node, std::int64_t begin, std::int64_t end);
     void arrive(std::uint32_t node, std::uint32_t port, PacketSlot& slot);
+    void prefetch(std::uint32_t node) const;
     void take(std::uint32_t port, const Packet& packet);
     void fire(std::uint32_t node, const NodeTimer& timer);
 

@@ -30,6 +30,7 @@ public:
         std::int64_t reserve = 0, resume_offset = 0;
         double alpha = 0;
         std::int32_t cell = 1;
+        std::uint64_t cell_inverse = 0;  // see inverse_of()
         bool is_bounded = true;
         bool is_lossless = true;   // PFC
     };
@@ -37,8 +38,11 @@ public:
 
     explicit SharedBuffer(const Limits& limits) : limits_(&limits) {}
 
+    // Division by multiplication: floor(n x (floor(2^44 / cell) + 1) / 2^44) = floor(n / cell) while n x cell < 2^44.
+    static std::uint64_t inverse_of(std::int32_t cell) { return (1ull << 44) / static_cast<std::uint32_t>(cell) + 1; }
     std::int32_t cells(std::int32_t wire) const {
-        return (wire + limits_->cell - 1) / limits_->cell * limits_->cell;
+        const auto n = static_cast<std::uint64_t>(wire + limits_->cell - 1);
+        return static_cast<std::int32_t>(n * limits_->cell_inverse >> 44) * limits_->cell;
     }
     std::int64_t threshold() const {
         return static_cast<std::int64_t>(limits_->alpha * static_cast<double>(limits_->shared - shared_used_));

@@ -20,7 +20,7 @@ struct alignas(64) Egress {         // of one port; what every packet needs come
     std::int64_t free_at = 0;       // the last packet's last bit has left
     std::uint64_t byte_time = 0;    // as GraphPort
     std::int64_t latency = 0;
-    std::uint32_t peer = 0, peer_node = 0;
+    std::uint32_t node = 0, peer = 0, peer_node = 0;
     std::uint32_t waiting = 0;      // bit per class with packets
     std::uint32_t paused = 0;       // bit per class that may not send: PFC, or no credits
     std::uint32_t discarding = 0;   // bit per class: the PFC watchdog has struck

@@ -32,7 +32,7 @@ void Partition::forward(std::uint32_t node, std::uint32_t in_port, PacketSlot& s
             break;
     }
     enqueue(out, slot);
-    serve(out);
+    if (!egress_[out].has_timer) serve(out);
 }
 
 void Partition::enqueue(std::uint32_t port, PacketSlot& slot) {
@@ -81,7 +81,7 @@ void Partition::serve(std::uint32_t port) {
         if (slot == nullptr) return;
         transmit(port, *slot);
     }
-    const std::uint32_t node = graph_->port(port).node;
+    const std::uint32_t node = egress.node;
     const bool nic_waits = !graph_->is_switch(node) && !nodes_[node].ready.empty();
     const bool is_replaying = has_retry_ && retry_send_[port].is_replaying();
     if (!egress.has_urgent && (egress.waiting & ~egress.paused) == 0 && !nic_waits && !is_replaying) return;
@@ -98,7 +98,7 @@ PacketSlot* Partition::next_packet(std::uint32_t port) {
         return &slot;
     }
     if (has_retry_ && holds_new_frames(port)) return next_replay(port);
-    const std::uint32_t node = graph_->port(port).node;
+    const std::uint32_t node = egress.node;
     const std::uint32_t eligible = egress.waiting & ~egress.paused;
     if (eligible == 0) return graph_->is_switch(node) ? nullptr : next_data(node, port);
     // Class 0 first; the others in turn.

@@ -28,8 +28,26 @@ std::int64_t Partition::next_event_time() const {
 }
 
 void Partition::sweep_all(std::int64_t begin, std::int64_t end) {
+    constexpr std::uint32_t none = UINT32_MAX;
+    std::uint32_t before = none;
     for (const std::uint32_t node : own_) {
-        if (next_time_[node] < end) sweep(node, begin, end);
+        if (next_time_[node] >= end) continue;
+        prefetch(node);
+        if (before != none) sweep(before, begin, end);
+        before = node;
+    }
+    if (before != none) sweep(before, begin, end);
+}
+
+// What every packet touches at this node, fetched while the node before it is being swept.
+void Partition::prefetch(std::uint32_t node) const {
+    const std::uint32_t first = graph_->first_port(node), last = first + graph_->ports_of(node);
+    for (std::uint32_t port = first; port < last; ++port) {
+        __builtin_prefetch(&egress_[port]);
+        __builtin_prefetch(&counters_[port]);
+        __builtin_prefetch(&queues_[port * classes_]);
+        __builtin_prefetch(&ingress_[port * classes_]);
+        __builtin_prefetch(&wires_[port]);
     }
 }
 
