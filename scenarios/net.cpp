@@ -108,7 +108,8 @@ NetOutcome study(const ValidNetScenario& scenario, const Crew& crew) {
     FaultPlan plan;
     StudyRecord record;
     if (scenario.network().fidelity == Fidelity::packet) {
-        plan = located(scenario.plain().written, [&] { return plan_faults(cluster, scenario.network(), scenario.packet()); });
+        plan = located(scenario.plain().written,
+                       [&] { return plan_faults(cluster, scenario.network(), scenario.packet()); });
         record = study_packets(scenario, cluster, router, plan, flows, crew);
     } else {
         record = study_fluid(scenario, cluster, router, flows);

@@ -107,9 +107,10 @@ std::string summary(const NetOutcome& outcome) {
         text += "\ncyclic buffer dependency, which may deadlock: " + outcome.record.buffer_cycle + "\n";
     if (outcome.record.skips > 0) {
         const double left_out = static_cast<double>(outcome.record.events_left_out);
-        text += fmt::format("\nfast-forward: {} skips left out {:.4g} events and simulated {:.4g} ({:.0f} times fewer)\n",
-                            outcome.record.skips, left_out, static_cast<double>(outcome.record.events),
-                            1 + left_out / static_cast<double>(outcome.record.events));
+        text +=
+            fmt::format("\nfast-forward: {} skips left out {:.4g} events and simulated {:.4g} ({:.0f} times fewer)\n",
+                        outcome.record.skips, left_out, static_cast<double>(outcome.record.events),
+                        1 + left_out / static_cast<double>(outcome.record.events));
     }
     return text + fmt::format("\nseed {}, fingerprint {:016x}\n", scenario.seed(), outcome.record.fingerprint);
 }

@@ -135,7 +135,7 @@ void PageManager::ask_for(SimTime now, std::uint32_t index) {
     if (room() > 0) load(now, index);
 }
 
-PageManager::Use PageManager::use(SimTime now, std::uint32_t index, bool written) {
+PageManager::Use PageManager::use(SimTime now, std::uint32_t index, PageAccess access) {
     settle(now);
     Page& page = pages_[index];
     REHEARSE_CHECK(page.users > 0, "a use that was not scheduled");
@@ -160,7 +160,7 @@ PageManager::Use PageManager::use(SimTime now, std::uint32_t index, bool written
         page.faults_in_row = 0;
     }
     page.was_used = true;
-    page.is_written = page.is_written || written;
+    page.is_written = page.is_written || access == PageAccess::write;
     page.used = use.ready;
     return use;
 }

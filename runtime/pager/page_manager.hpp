@@ -44,6 +44,8 @@ enum class Degradation : std::uint8_t {
     drop,     // the budget is taken by pages in use: the tokens take the residual path only
 };
 
+enum class PageAccess : std::uint8_t { read, write };
+
 struct PagerCounters {
     std::uint64_t uses = 0, misses = 0, faults = 0;
     std::uint64_t waits = 0, migrations = 0, drops = 0;  // faults by what was done
@@ -64,8 +66,8 @@ public:
         Degradation action = Degradation::none;
         SimTime ready;  // of none and wait
     };
-    // The page is wanted now. `written` pages are copied back when they leave.
-    Use use(SimTime now, std::uint32_t page, bool written);
+    // The page is wanted now. Pages used to write are copied back when they leave.
+    Use use(SimTime now, std::uint32_t page, PageAccess access);
     void release(SimTime now, std::uint32_t page);
 
     PageState state(std::uint32_t page) const { return pages_[page].state; }

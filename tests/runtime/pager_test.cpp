@@ -55,7 +55,7 @@ TEST(PageManager, LikelyPagesAreLoadedWhileEnoughIsFree) {
 TEST(PageManager, AFaultJoinsTheCopyUnderWay) {
     PageManager pager(ten_pages(4));
     pager.schedule(SimTime{0}, 2);
-    const PageManager::Use use = pager.use(at_ms(page_alone_ms / 2), 2, true);
+    const PageManager::Use use = pager.use(at_ms(page_alone_ms / 2), 2, PageAccess::write);
     EXPECT_EQ(use.action, Degradation::wait);
     EXPECT_NEAR(ms(use.ready), page_alone_ms, 1e-3);
     EXPECT_EQ(pager.counters().misses, 1U);
@@ -70,7 +70,7 @@ TEST(PageManager, ThreeFaultsInARowSendTheWorkElsewhere) {
     for (int i = 0; i < 3; ++i) {
         pager.schedule(at_ms(0.1 * i), 1);
         const Degradation expected = i < 2 ? Degradation::wait : Degradation::migrate;
-        EXPECT_EQ(pager.use(at_ms(0.1 * i), 1, false).action, expected) << i;
+        EXPECT_EQ(pager.use(at_ms(0.1 * i), 1, PageAccess::read).action, expected) << i;
         pager.release(at_ms(0.1 * i), 1);
     }
     EXPECT_EQ(pager.counters().migrations, 1U);
@@ -79,8 +79,8 @@ TEST(PageManager, ThreeFaultsInARowSendTheWorkElsewhere) {
 TEST(PageManager, DropsWhenEveryPageIsInUse) {
     PageManager pager({.pages = 3, .page = page, .budget = page * 2});
     for (const std::uint32_t i : {0u, 1u, 2u}) pager.schedule(SimTime{0}, i);
-    EXPECT_EQ(pager.use(at_ms(20), 0, false).action, Degradation::none);
-    EXPECT_EQ(pager.use(at_ms(20), 2, false).action, Degradation::drop);
+    EXPECT_EQ(pager.use(at_ms(20), 0, PageAccess::read).action, Degradation::none);
+    EXPECT_EQ(pager.use(at_ms(20), 2, PageAccess::read).action, Degradation::drop);
     EXPECT_EQ(pager.counters().drops, 1U);
 }
 
@@ -88,12 +88,12 @@ TEST(PageManager, DropsWhenEveryPageIsInUse) {
 TEST(PageManager, AWrittenPageIsCopiedBackAndMayBeKept) {
     PageManager pager({.pages = 2, .page = page, .budget = page});
     pager.schedule(SimTime{0}, 0);
-    pager.use(at_ms(5), 0, true);
+    pager.use(at_ms(5), 0, PageAccess::write);
     pager.release(at_ms(5), 0);
     pager.plan(at_ms(6), std::vector<float>{0.1f, 0.9f});
     EXPECT_EQ(pager.state(0), PageState::evicting);
     pager.schedule(at_ms(7), 0);
-    EXPECT_EQ(pager.use(at_ms(7), 0, false).action, Degradation::none);
+    EXPECT_EQ(pager.use(at_ms(7), 0, PageAccess::read).action, Degradation::none);
     EXPECT_EQ(pager.state(0), PageState::resident);
     EXPECT_EQ(pager.held(), page);
 }
@@ -121,7 +121,8 @@ TEST(PageManager, NeverExceedsItsBudget) {
             } else if (what < 3) {
                 pager.schedule(now, index);
                 twin.schedule(now, index);
-                EXPECT_EQ(pager.use(now, index, i % 2 == 0).ready, twin.use(now, index, i % 2 == 0).ready);
+                const PageAccess access = i % 2 == 0 ? PageAccess::write : PageAccess::read;
+                EXPECT_EQ(pager.use(now, index, access).ready, twin.use(now, index, access).ready);
                 users.push_back(index);
             } else if (!users.empty()) {
                 pager.release(now, users.back());

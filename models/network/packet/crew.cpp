@@ -26,7 +26,8 @@ void gather_results(ProcessGroup& processes, std::vector<ConnectionResult>& resu
     for (const ConnectionResult& result : results) {
         words.insert(words.end(), {static_cast<std::uint64_t>(result.delivered.value),
                                    static_cast<std::uint64_t>(result.finished.value),
-                                   static_cast<std::uint64_t>(result.state), result.retransmissions, result.timeouts});
+                                   static_cast<std::uint64_t>(result.state), result.retransmissions, result.timeouts,
+                                   static_cast<std::uint64_t>(result.stalled.value)});
     }
     processes.add_up(words);
     const std::uint64_t* next = words.data();
@@ -36,6 +37,7 @@ void gather_results(ProcessGroup& processes, std::vector<ConnectionResult>& resu
         result.state = static_cast<ConnectionState>(*next++);
         result.retransmissions = static_cast<std::uint32_t>(*next++);
         result.timeouts = static_cast<std::uint32_t>(*next++);
+        result.stalled = SimDuration{static_cast<std::int64_t>(*next++)};
     }
 }
 

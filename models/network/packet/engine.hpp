@@ -50,7 +50,8 @@ struct Tally {                       // totals up to now
 
 struct ConnectionProgress {  // in packets
     std::uint32_t packets = 0, sent = 0, acknowledged = 0, per_message = 1;
-    SimTime whole_at;  // the last message arrived whole
+    std::uint32_t whole = 0;  // messages that have arrived, the last of them at
+    SimTime whole_at;
     bool is_open = false;
     bool is_chain() const { return packets > per_message; }  // of several messages
 };
@@ -79,8 +80,8 @@ public:
     // Earliest pending event; SimTime{INT64_MAX} when there is none.
     SimTime next_event_time() const;
     Tally tally() const;
-    // leave_out.cpp, for a fast-forward (study/fast_forward.hpp). Packets not yet sent are taken as delivered: any number
-    // of a lone message, else whole messages, of every connection of a ring or tree alike.
+    // leave_out.cpp, for a fast-forward (study/fast_forward.hpp). Packets not yet sent are taken as delivered: any
+    // number of a lone message, else whole messages, of every connection of a ring or tree alike.
     ConnectionProgress progress(std::uint32_t connection) const;
     void leave_out(std::uint32_t connection, std::uint32_t packets);
     void repeat_counters(const std::vector<PortCounters>& since, std::uint64_t times);

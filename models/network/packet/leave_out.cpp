@@ -11,6 +11,7 @@ ConnectionProgress PacketEngine::progress(std::uint32_t connection) const {
             .sent = send.sent,
             .acknowledged = send.acked,
             .per_message = send.per_message,
+            .whole = receivers_[connection].expected / send.per_message,
             .whole_at = SimTime{receivers_[connection].whole_at},
             .is_open = state != ConnectionState::done && state != ConnectionState::failed};
 }

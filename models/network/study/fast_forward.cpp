@@ -13,9 +13,9 @@ bool is_near(double a, double b, double absolute, double relative) {
     return std::abs(a - b) <= std::max(absolute, relative * std::max(std::abs(a), std::abs(b)));
 }
 
-bool is_near(SimDuration a, SimDuration b) {
-    return is_near(static_cast<double>(a.value), static_cast<double>(b.value), static_cast<double>(2 * fine.value),
-                   0.02);
+// Between two messages of a chain, ps.
+double pace(const ConnectionProgress& from, const ConnectionProgress& to) {
+    return static_cast<double>((to.whole_at - from.whole_at).value) / (to.whole - from.whole);
 }
 
 }  // namespace
@@ -95,7 +95,8 @@ void FastForward::look(SimTime now) {
 
 bool FastForward::agree() const {
     const Mark &a = marks_.front(), &b = marks_[marks_kept / 2], &c = marks_.back();
-    if (!is_near(b.at - a.at, c.at - b.at) || !agree_in_counters()) return false;
+    const auto first = static_cast<double>((b.at - a.at).value), second = static_cast<double>((c.at - b.at).value);
+    if (!is_near(first, second, 0, 0.02) || !agree_in_counters()) return false;
     for (std::uint32_t i = 0; i < connections_; ++i) {
         if (!agree(i)) return false;
     }
@@ -107,7 +108,7 @@ bool FastForward::agree(std::uint32_t connection) const {
     const ConnectionProgress& b = marks_[marks_kept / 2].progress[connection];
     const ConnectionProgress& c = marks_.back().progress[connection];
     if (!c.is_open) return a.acknowledged == c.acknowledged;  // its departure is still to be felt
-    if (c.is_chain()) return is_near(b.whole_at - a.whole_at, c.whole_at - b.whole_at);
+    if (c.is_chain()) return a.whole < b.whole && b.whole < c.whole && is_near(pace(a, b), pace(b, c), 0, 0.04);
     const double first = b.acknowledged - a.acknowledged, second = c.acknowledged - b.acknowledged;
     return is_near(first, second, 4, 0.03) && is_near(first + second, c.sent - a.sent, 16, 0.03);
 }
@@ -115,7 +116,8 @@ bool FastForward::agree(std::uint32_t connection) const {
 bool FastForward::agree_in_counters() const {
     const PortCounters a = total_of(marks_.front().ports), b = total_of(marks_[marks_kept / 2].ports),
                        c = total_of(marks_.back().ports);
-    for (const auto count : {&PortCounters::pauses, &PortCounters::marks, &PortCounters::losses, &PortCounters::drops}) {
+    for (const auto count :
+         {&PortCounters::pauses, &PortCounters::marks, &PortCounters::losses, &PortCounters::drops}) {
         const auto first = static_cast<double>(b.*count - a.*count), second = static_cast<double>(c.*count - b.*count);
         if (!is_near(first, second, 16, 0.2)) return false;
     }
@@ -143,13 +145,14 @@ std::uint64_t FastForward::periods_to_skip() const {
 
 // Of the periods seen: as long as the chains took in the mean, whose members may be late in turn; else as the leader.
 SimDuration FastForward::length_seen() const {
-    std::int64_t sum = 0, chains = 0;
+    double sum = 0, chains = 0;
     for (std::uint32_t i = 0; i < connections_; ++i) {
-        if (!marks_.back().progress[i].is_open || !marks_.back().progress[i].is_chain()) continue;
-        sum += (marks_.back().progress[i].whole_at - marks_.front().progress[i].whole_at).value;
+        const ConnectionProgress &first = marks_.front().progress[i], &last = marks_.back().progress[i];
+        if (!last.is_open || !last.is_chain()) continue;
+        sum += pace(first, last) * periods_seen * moved_per_period(i) / last.per_message;
         ++chains;
     }
-    return chains > 0 ? SimDuration{sum / chains} : marks_.back().at - marks_.front().at;
+    return chains > 0 ? SimDuration{std::llround(sum / chains)} : marks_.back().at - marks_.front().at;
 }
 
 void FastForward::skip(std::uint64_t periods) {

@@ -3,14 +3,15 @@
 // A period is the time in which the leader, the first connection that is open, gets so many packets acknowledged: one
 // message of a chain (ring, tree), `bulk_packets` of a lone message; four times as much after every eight periods that
 // didn't settle. The traffic has settled when of four periods the first two and the last two agree: their length to
-// 2 %; of every chain the time between its whole messages to 2 %; of every lone message the packets acknowledged to 3 %
+// 2 %; of every chain the time between its whole messages to 4 %; of every lone message the packets acknowledged to 3 %
 // or 4, and as many sent; pauses, marks, losses and drops to 20 % or 16 (ties that are drawn keep periods from being
 // equal, and pauses come in bunches).
 //
 // Then four times N periods are left out: every connection loses N times what it moved, whole messages where there are
-// many, and the clock gains N times the four periods, as the mean of all chains saw them; counters of ports grow as they
-// did. What is under way stays, so that packet detail goes on where it was. N leaves every connection two more periods:
-// each departure, and the end, is simulated. Nothing is skipped before the last start and the last planned fault.
+// many, and the clock gains N times the four periods, as the mean of all chains saw them; counters of ports grow as
+// they did. What is under way stays, so that packet detail goes on where it was. N leaves every connection two more
+// periods: each departure, and the end, is simulated. Nothing is skipped before the last start and the last planned
+// fault.
 #pragma once
 
 #include <vector>
