@@ -83,6 +83,8 @@ std::vector<Rule> rules_of(const PacketSpec& packet, const NetworkSpec& network)
     return {
         {"pfc.", pfc, "PFC is not what holds senders back", "models.network.flow_control: pfc", true},
         {"cbfc.", !pfc, "there are no credits", "models.network.flow_control: cbfc", true},
+        {"pfc.headroom_set", packet.pfc.headroom == Bytes{0}, "headroom is given in bytes", "pfc.headroom: 0 B"},
+        {"switching", !is_on(packet.llr.enabled), "link-level retry waits for whole frames", "llr.enabled: off"},
         {"pfc.watchdog_restore", packet.pfc.watchdog > SimDuration{0}, "there is no watchdog", "pfc.watchdog"},
         {"pfc.", bounded, "no queue without bound is ever full", "buffer.bounded: on"},
         {"buffer.discipline", true, "", ""},

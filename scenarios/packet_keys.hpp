@@ -38,7 +38,8 @@ template <class V>
 void flow_control_keys(V& v, PacketSpec& packet) {
     v.section("pfc", [&] {
         PfcSpec& pfc = packet.pfc;
-        v.value("headroom", pfc.headroom, {.comment = "per port and class; 0 B: by its formula"});
+        v.value("headroom", pfc.headroom, {.comment = "per port and class; 0 B: by headroom_set"});
+        v.word("headroom_set", pfc.headroom_set, headroom_set_words);
         v.value("resume_offset", pfc.resume_offset);
         v.value("response_quanta", pfc.response_quanta, {.range = {0, 1 << 20}, .comment = "0: by rate"});
         v.value("pause_quanta", pfc.pause_quanta, {.range = {1, 65535}});
@@ -120,6 +121,7 @@ void packet_keys(V& v, PacketSpec& packet) {
         v.value("detect", packet.detection.detect, {.comment = "0 ps: of the mode"});
         v.value("react", packet.detection.react, {.comment = "0 ps: of the mode"});
     });
+    v.word("switching", packet.switching, switching_words);
     v.word("congestion", packet.congestion, congestion_words);
     v.word("dcqcn", packet.dcqcn, dcqcn_words);
     v.value("cnp_delay", packet.cnp_delay);

@@ -69,6 +69,11 @@ inline const Words<LossRecovery> loss_recovery_words{{"go_back_n", LossRecovery:
                                                      {"selective_repeat", LossRecovery::selective_repeat}};
 inline const Words<PathChoice> path_choice_words{
     {"ecmp", PathChoice::ecmp}, {"spray", PathChoice::spray}, {"flowlet", PathChoice::flowlet}};
+inline const Words<Switching> switching_words{{"store_and_forward", Switching::store_and_forward},
+                                              {"cut_through", Switching::cut_through}};
+inline const Words<HeadroomSet> headroom_set_words{{"formula", HeadroomSet::formula},
+                                                   {"sonic_th5", HeadroomSet::sonic_th5},
+                                                   {"sonic_th6", HeadroomSet::sonic_th6}};
 inline const Words<QueueDiscipline> queue_discipline_words{{"fifo", QueueDiscipline::fifo},
                                                            {"fair", QueueDiscipline::fair}};
 inline const Words<CongestionControl> congestion_words{{"none", CongestionControl::none},

@@ -37,6 +37,20 @@ TEST_P(PacketPath, TwoMegabytes) {
     EXPECT_NEAR(bed.microseconds_of(one), GetParam().links * (0.5832 + 0.50128) + 488 * 0.0832, 1e-9);
 }
 
+// Cut-through: each switch has it after 64 of its 4,160 bytes, 1.28 ns; the receiving NIC after all of them.
+TEST_P(PacketPath, CutThroughWaitsForTheHeadersOnly) {
+    PacketSpec spec;
+    spec.switching = Switching::cut_through;
+    spec.transport.pad_last = Switch::on;
+    const double path = (GetParam().links - 1) * (0.5 + 0.00128) + 0.5832 + GetParam().links * 0.50128;
+    PacketBed one_packet(fat_tree(8), spec), many(fat_tree(8), spec);
+    const std::uint32_t one = one_packet.send(0, GetParam().to, 4096), all = many.send(0, GetParam().to, 2'000'000);
+    one_packet.run();
+    many.run();
+    EXPECT_NEAR(one_packet.microseconds_of(one), path, 1e-9);
+    EXPECT_NEAR(many.microseconds_of(all), path + 488 * 0.0832, 1e-9);
+}
+
 INSTANTIATE_TEST_SUITE_P(Hops, PacketPath, ::testing::Values(Distance{1, 2}, Distance{9, 4}, Distance{127, 6}));
 
 // Data packets that cross a link, from the sum over the flows of packets x links: independent of the routing.

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "models/network/packet/buffer_dependency.hpp"
+#include "models/network/packet/headroom_sets.hpp"
 #include "sim/base/fault.hpp"
 #include "sim/base/rng.hpp"
 #include "tests/models/packet_fixture.hpp"
@@ -84,6 +85,17 @@ TEST(Headroom, WithoutRoomForTheResponseItDrops) {
         }
     }
     EXPECT_EQ(pfc_response_quanta(gigabits_per_second(400)) * 64, 57'920);
+}
+
+// By the table: 400G over 2.5 us (500 m) on Tomahawk 5, 800G over 100 ns (20 m: the 40 m row) on Tomahawk 6.
+TEST(Headroom, SetsThatSwitchesShipWith) {
+    const Bandwidth fast = gigabits_per_second(800), usual = gigabits_per_second(400);
+    EXPECT_EQ(shipped_headroom(HeadroomSet::sonic_th5, usual, nanoseconds(2'500)), Bytes{1'136'396});
+    EXPECT_EQ(shipped_headroom(HeadroomSet::sonic_th6, fast, nanoseconds(100)), Bytes{850'080});
+    EXPECT_THROW(shipped_headroom(HeadroomSet::sonic_th5, usual, nanoseconds(2'501)), InputError);
+    EXPECT_THROW(shipped_headroom(HeadroomSet::sonic_th5, gigabits_per_second(1600), nanoseconds(25)), InputError);
+    const HeadroomInput input{usual, nanoseconds(300), Bytes{4'160}, Bytes{65}, Bytes{254}, 905};
+    EXPECT_GT(shipped_headroom(HeadroomSet::sonic_th5, usual, nanoseconds(150)), pfc_headroom(input));
 }
 
 TEST(Headroom, BadInput) {

@@ -75,6 +75,8 @@ const KeyRow key_rows[] = {
     {"buffer.reserve", "20 kB", {}},
     {"buffer.discipline", "fair", {}},
     {"pfc.headroom", "200 kB", {}},
+    {"pfc.headroom_set", "sonic_th5", {root + "buffer.pool=20 MB"}},
+    {"switching", "cut_through", {}},
     {"pfc.resume_offset", "40 kB", {}},
     {"pfc.response_quanta", "10", {}},
     {"pfc.pause_quanta", "100", {}},

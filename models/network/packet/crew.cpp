@@ -41,6 +41,17 @@ void gather_results(ProcessGroup& processes, std::vector<ConnectionResult>& resu
     }
 }
 
+constexpr std::uint16_t header_bytes = 64;  // with them a switch knows the way; assumed
+
+// No port of the switch would run out of bytes before they have come in.
+bool cuts_through(const FabricGraph& graph, std::uint32_t node, std::uint64_t byte_time) {
+    if (!graph.is_switch(node)) return false;
+    for (std::uint32_t i = 0; i < graph.ports_of(node); ++i) {
+        if (graph.port(graph.first_port(node) + i).byte_time < byte_time) return false;
+    }
+    return true;
+}
+
 }  // namespace
 
 void PacketEngine::make_partitions(const Crew& crew) {
@@ -57,6 +68,9 @@ void PacketEngine::make_partitions(const Crew& crew) {
         egress.peer_node = peer.node;
         egress.peer_local = peer.local;
         egress.to_partition = cut_[peer.node];
+        if (spec_->switching == Switching::cut_through && !has_retry_ &&
+            cuts_through(*graph_, peer.node, port.byte_time))
+            egress.there_at = header_bytes;
     }
     for (std::uint32_t id = 0; id < count; ++id) {
         if (processes_ != nullptr && processes_->rank() != id) continue;

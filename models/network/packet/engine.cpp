@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "models/network/framing.hpp"
+#include "models/network/packet/headroom_sets.hpp"
 #include "models/network/packet/partition.hpp"
 #include "models/network/packet/probability.hpp"
 #include "sim/base/rng.hpp"
@@ -65,7 +66,13 @@ void PacketEngine::fill_buffers() {
         response_.push_back(static_cast<std::int64_t>(static_cast<std::uint64_t>(quanta) * 64 * port.byte_time >> 16));
         const SimDuration loop{graph_->loop_latency(p)};
         const HeadroomInput input{rate, loop, wire_max, wire_min, spec_->buffer.cell, quanta};
-        headroom_.push_back(spec_->pfc.headroom > Bytes{0} ? spec_->pfc.headroom.value : pfc_headroom(input).value);
+        const PfcSpec& pfc = spec_->pfc;
+        Bytes headroom = pfc.headroom;
+        if (headroom == Bytes{0})
+            headroom = pfc.headroom_set == HeadroomSet::formula
+                           ? pfc_headroom(input)
+                           : shipped_headroom(pfc.headroom_set, rate, SimDuration{loop.value / 2});
+        headroom_.push_back(headroom.value);
     }
     for (std::uint32_t node = graph_->nic_count(); node < graph_->node_count(); ++node) {
         std::int64_t own = 0;

@@ -18,6 +18,10 @@ namespace rehearse {
 enum class LossRecovery : std::uint8_t { go_back_n, selective_repeat };
 enum class PathChoice : std::uint8_t { ecmp, spray, flowlet };
 enum class QueueDiscipline : std::uint8_t { fifo, fair };  // fair: one packet of each flow in turn
+// Cut-through: a switch passes a packet on when its first 64 bytes are there, unless one of its ports is faster than
+// the link that it comes by. NICs, and frames under link-level retry, wait for the last byte.
+enum class Switching : std::uint8_t { store_and_forward, cut_through };
+enum class HeadroomSet : std::uint8_t { formula, sonic_th5, sonic_th6 };  // headroom_sets.hpp
 enum class CongestionControl : std::uint8_t { none, dcqcn, swift, megascale, hpcc };
 enum class DcqcnSet : std::uint8_t { paper, hpcc_repository, connectx };
 
@@ -46,7 +50,8 @@ struct BufferSpec {                 // of one switch
 };
 
 struct PfcSpec {
-    Bytes headroom{0};              // per ingress port and class; 0 = by the formula of pfc_headroom()
+    Bytes headroom{0};              // per ingress port and class; 0 = of headroom_set
+    HeadroomSet headroom_set = HeadroomSet::formula;  // formula: pfc_headroom()
     Bytes resume_offset{3584};      // XON this far below XOFF [A: 3.5 KB gap]
     std::int64_t response_quanta = 0;  // 512-bit times from pause frame to silence; 0 = by rate, IEEE 802.3 annex 31B
     std::int64_t pause_quanta = 65535;    // of a pause frame; it is repeated at half its life while the queue is full
@@ -93,6 +98,7 @@ struct PacketSpec {
     LossSpec loss;                  // on every Ethernet link, both ways; of one link: faults
     std::vector<FabricFault> faults;
     DetectionSpec detection;
+    Switching switching = Switching::store_and_forward;
     CongestionControl congestion = CongestionControl::none;
     DcqcnSet dcqcn = DcqcnSet::paper;
     SimDuration cnp_delay = microseconds(1);  // from a marked packet's arrival to the NIC's CNP [A]

@@ -28,6 +28,7 @@ struct alignas(64) Egress {         // of one port; what every packet needs come
     std::uint8_t peer_local = 0;
     bool has_timer = false;         // a `port_free` timer is pending
     bool has_urgent = false;        // link-local frames wait
+    std::uint16_t there_at = UINT16_MAX;  // bytes of a packet with which it counts as arrived at the peer: cut-through
     std::uint8_t last_class = 0;    // served last, for round robin among data classes
     std::int64_t paused_since = 0;
     std::uint64_t loss_counter = 0;

@@ -140,6 +140,8 @@ void Partition::transmit(std::uint32_t port, PacketSlot& slot) {
     const std::uint64_t byte_time = has_link_layer_ ? enter_link(port, packet) : egress.byte_time;
     egress.free_at = now_ + static_cast<std::int64_t>((packet.wire * byte_time + 0xFFFF) >> 16);
     packet.time = egress.free_at + egress.latency;
+    if (packet.wire > egress.there_at)
+        packet.time = now_ + static_cast<std::int64_t>((egress.there_at * byte_time + 0xFFFF) >> 16) + egress.latency;
     const bool is_data = packet.kind == PacketKind::data;
     if (is_data && packet.hop > 0 && congestion_.has_telemetry()) take_telemetry(port, packet);
     counters.bytes += packet.wire;
