@@ -39,10 +39,11 @@ void check_ways(const ValidNetScenario& scenario, const Cluster& cluster, const 
 }
 
 StudyRecord study_packets(const ValidNetScenario& scenario, const Cluster& cluster, const Router& router,
-                          const FaultPlan& plan, const std::vector<StudyFlow>& flows, const Crew& crew) {
+                          const FaultPlan& plan, const std::vector<StudyFlow>& flows, const Crew& crew,
+                          Switch fast_forward) {
     const NetworkSpec& network = scenario.network();
     check_ways(scenario, cluster, router, flows);
-    if (is_on(scenario.net().fast_forward) && crew.processes != nullptr)
+    if (is_on(fast_forward) && crew.processes != nullptr)
         throw InputError({Fault{{}, "net.fast_forward", "no process sees the progress of all connections",
                                 "off with --mpi", "use --threads, or switch it off"}});
     const auto& written = scenario.plain().written;
@@ -56,7 +57,7 @@ StudyRecord study_packets(const ValidNetScenario& scenario, const Cluster& clust
     StudyWatch watch;
     watch.interval = scenario.net().sample_interval;
     watch.samples_most = scenario.net().sample_count;
-    watch.fast_forward = scenario.net().fast_forward;
+    watch.fast_forward = fast_forward;
     if (is_first(crew)) watch.progress = [&](double share) { progress.update(share, "flows ended"); };
     const Switch pad_last = scenario.packet().transport.pad_last;
     return study->run(flows, IdleTimes(cluster, router, network, pad_last).completions(flows), watch);
@@ -110,7 +111,11 @@ NetOutcome study(const ValidNetScenario& scenario, const Crew& crew) {
     if (scenario.network().fidelity == Fidelity::packet) {
         plan = located(scenario.plain().written,
                        [&] { return plan_faults(cluster, scenario.network(), scenario.packet()); });
-        record = study_packets(scenario, cluster, router, plan, flows, crew);
+        const FastForwardMode mode = scenario.net().fast_forward;
+        const Switch skips = mode == FastForwardMode::on ? Switch::on : Switch::off;
+        record = study_packets(scenario, cluster, router, plan, flows, crew, skips);
+        if (mode == FastForwardMode::check)
+            record.forward = study_packets(scenario, cluster, router, plan, flows, crew, Switch::on).forward;
     } else {
         record = study_fluid(scenario, cluster, router, flows);
     }

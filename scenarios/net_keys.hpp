@@ -34,7 +34,7 @@ void net_scenario_keys(V& v, NetScenario& scenario) {
         v.one_or_list("mix", scenario.net.patterns, [&](PatternSpec& pattern) { pattern_keys(v, pattern); });
         v.value("sample_interval", scenario.net.sample_interval);
         v.value("sample_count", scenario.net.sample_count, {.range = {2, 1 << 16}});
-        v.value("fast_forward", scenario.net.fast_forward, {.comment = "skip periods that repeat; packets only"});
+        v.word("fast_forward", scenario.net.fast_forward, fast_forward_words);
         if (scenario.net.sample_interval <= SimDuration{0})
             v.fault("sample_interval", "samples without a time between them", "more than 0 ps");
     };

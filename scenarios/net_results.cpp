@@ -79,9 +79,12 @@ Json one_run_json(const NetOutcome& outcome) {
                                                        : "completed";
     json["events"] = outcome.record.events;
     if (!outcome.record.buffer_cycle.empty()) json["buffer_cycle"] = outcome.record.buffer_cycle;
-    if (is_on(outcome.scenario.net().fast_forward)) {
-        json["fast_forward"]["skips"] = outcome.record.skips;
-        json["fast_forward"]["events_left_out"] = outcome.record.events_left_out;
+    if (outcome.scenario.net().fast_forward != FastForwardMode::off) {
+        const ForwardRecord& forward = outcome.record.forward;
+        json["fast_forward"] = {{"skips", forward.skips},
+                                {"events", forward.events},
+                                {"events_left_out", forward.events_left_out},
+                                {"end_us", forward.end.seconds() * 1e6}};
     }
     return json;
 }

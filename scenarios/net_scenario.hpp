@@ -19,7 +19,7 @@ struct NetSpec {
     std::vector<PatternSpec> patterns{PatternSpec{}};   // several: a mix, side by side
     SimDuration sample_interval = microseconds(10);     // of the time series; doubles when sample_count is reached
     std::int64_t sample_count = 256;
-    Switch fast_forward = Switch::off;                  // skip settled periods of bulk transfers
+    FastForwardMode fast_forward = FastForwardMode::off;  // skip settled periods of bulk transfers
 };
 
 struct NetScenario {

@@ -90,6 +90,19 @@ std::string link_lines(const NetOutcome& outcome) {
     return text;
 }
 
+std::string fast_forward_line(const NetOutcome& outcome) {
+    const ForwardRecord& forward = outcome.record.forward;
+    if (forward.skips == 0) return "";
+    std::string line = fmt::format("\nfast-forward: {} skips, {:.3g} events left out, {:.1f} times fewer",
+                                   forward.skips, static_cast<double>(forward.events_left_out), forward.times_fewer());
+    if (outcome.scenario.net().fast_forward == FastForwardMode::check) {
+        const double full = outcome.record.end.seconds(), skipped = forward.end.seconds();
+        line += fmt::format("; its end at {:.3f} us, {:+.2f} % of the full run", skipped * 1e6,
+                            100 * (skipped / full - 1));
+    }
+    return line + "\n";
+}
+
 }  // namespace
 
 std::string summary(const NetOutcome& outcome) {
@@ -105,13 +118,7 @@ std::string summary(const NetOutcome& outcome) {
     text += fault_lines(outcome) + tier_lines(outcome) + link_lines(outcome);
     if (!outcome.record.buffer_cycle.empty())
         text += "\ncyclic buffer dependency, which may deadlock: " + outcome.record.buffer_cycle + "\n";
-    if (outcome.record.skips > 0) {
-        const double left_out = static_cast<double>(outcome.record.events_left_out);
-        text +=
-            fmt::format("\nfast-forward: {} skips left out {:.4g} events and simulated {:.4g} ({:.0f} times fewer)\n",
-                        outcome.record.skips, left_out, static_cast<double>(outcome.record.events),
-                        1 + left_out / static_cast<double>(outcome.record.events));
-    }
+    text += fast_forward_line(outcome);
     return text + fmt::format("\nseed {}, fingerprint {:016x}\n", scenario.seed(), outcome.record.fingerprint);
 }
 

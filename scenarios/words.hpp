@@ -74,6 +74,8 @@ inline const Words<Switching> switching_words{{"store_and_forward", Switching::s
 inline const Words<HeadroomSet> headroom_set_words{{"formula", HeadroomSet::formula},
                                                    {"sonic_th5", HeadroomSet::sonic_th5},
                                                    {"sonic_th6", HeadroomSet::sonic_th6}};
+inline const Words<FastForwardMode> fast_forward_words{
+    {"off", FastForwardMode::off}, {"on", FastForwardMode::on}, {"check", FastForwardMode::check}};
 inline const Words<QueueDiscipline> queue_discipline_words{{"fifo", QueueDiscipline::fifo},
                                                            {"fair", QueueDiscipline::fair}};
 inline const Words<CongestionControl> congestion_words{{"none", CongestionControl::none},

@@ -69,6 +69,7 @@ const std::vector<Guest>& guests() {
         {"future", threads},
         {"stop_token", threads},
         {"pthread.h", threads},
+        {"sched.h", threads},
         {"sys/", system},
         {"unistd.h", system},
         {"fcntl.h", system},

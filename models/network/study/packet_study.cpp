@@ -166,8 +166,7 @@ StudyRecord PacketStudy::run(const std::vector<StudyFlow>& flows, const std::vec
     for (std::uint32_t p = 0; p < graph_.port_count(); ++p)
         record.links[graph_.port(p).link.value] = engine_.counters()[p];
     record.events = engine_.events();
-    record.events_left_out = forward ? forward->events_left_out() : 0;
-    record.skips = forward ? forward->skips() : 0;
+    if (forward) record.forward = {forward->skips(), record.events, forward->events_left_out(), record.end};
     record.fingerprint = engine_.fingerprint();
     return record;
 }

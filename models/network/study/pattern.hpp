@@ -18,6 +18,12 @@ enum class Pattern : std::uint8_t {
     trace,            // the flows of a file
 };
 
+enum class FastForwardMode : std::uint8_t {  // fast_forward.hpp
+    off,
+    on,
+    check,  // the whole run, and the same with skips: how far their ends lie apart
+};
+
 struct TraceFlow {
     std::uint32_t source = 0, destination = 0;  // GPUs
     Bytes bytes;

@@ -37,6 +37,15 @@ struct StudySample {  // totals up to an instant
     std::int64_t queue_longest = 0;  // bytes, at the instant
 };
 
+struct ForwardRecord {
+    std::uint64_t skips = 0;
+    std::uint64_t events = 0, events_left_out = 0;  // simulated; what the periods skipped would have had
+    SimTime end;                                    // of the last flow
+    double times_fewer() const {
+        return events > 0 ? 1 + static_cast<double>(events_left_out) / static_cast<double>(events) : 1;
+    }
+};
+
 struct StudyRecord {
     std::vector<FlowRecord> flows;     // in the order of the traffic
     std::vector<PortCounters> links;   // by LinkId; at flow fidelity bytes alone
@@ -44,8 +53,7 @@ struct StudyRecord {
     SimTime end;                       // of the last flow
     std::string buffer_cycle;          // buffers that may wait for each other in a circle; "" = none
     std::uint64_t events = 0, fingerprint = 0;
-    std::uint64_t events_left_out = 0;  // by the fast-forward, as many as the periods that it skipped would have had
-    std::uint64_t skips = 0;
+    ForwardRecord forward;             // of the fast-forward, where it is on
 };
 
 struct StudyWatch {
