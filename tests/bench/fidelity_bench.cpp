@@ -27,14 +27,15 @@ PacketSpec controlled(CongestionControl control, DcqcnSet set = DcqcnSet::connec
 void compare(const char* name, const ClusterSpec& cluster, const std::vector<Demand>& demands) {
     const Times flow = summary(testing::flow_times(cluster, demands));
     std::printf("%-26s flow %26.1f mean %9.1f longest us\n", name, flow.mean, flow.longest);
-    const auto row = [&](const char* how, const PacketSpec& spec) {
-        const Times packet = summary(testing::packet_times(cluster, demands, spec));
+    const auto row = [&](const char* how, const PacketSpec& spec, FlowControl control = FlowControl::pfc) {
+        const Times packet = summary(testing::packet_times(cluster, demands, spec, control));
         std::printf("%-26s packet, %-15s %9.1f mean %9.1f longest us, mean %+6.1f %%\n", name, how, packet.mean,
                     packet.longest, 100 * (packet.mean / flow.mean - 1));
     };
     row("fair, no limit", testing::endless_buffers(QueueDiscipline::fair));
     row("FIFO, no limit", testing::endless_buffers(QueueDiscipline::fifo));
     row("FIFO, PFC", {});
+    row("FIFO, CBFC", {}, FlowControl::cbfc);
     row("DCQCN", controlled(CongestionControl::dcqcn));
     row("Swift", controlled(CongestionControl::swift));
     row("MegaScale-like", controlled(CongestionControl::megascale));

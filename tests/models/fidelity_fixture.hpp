@@ -39,8 +39,10 @@ inline Times summary(const std::vector<double>& us) {
 }
 
 inline std::vector<double> packet_times(const ClusterSpec& cluster, const std::vector<Demand>& demands,
-                                        PacketSpec spec) {
-    PacketBed bed(cluster, spec);
+                                        PacketSpec spec, FlowControl control = FlowControl::pfc) {
+    NetworkSpec network = PacketBed::plain_network();
+    network.flow_control = control;
+    PacketBed bed(cluster, spec, network);
     for (const Demand& demand : demands) bed.send(demand.source, demand.destination, demand.bytes);
     bed.run();
     std::vector<double> us;
