@@ -4,6 +4,7 @@
 
 #include "scenarios/check_parts.hpp"
 #include "scenarios/findings.hpp"
+#include "scenarios/idle_keys.hpp"
 #include "scenarios/net_scenario.hpp"
 #include "sim/base/units_text.hpp"
 #include "topology/shape.hpp"
@@ -105,17 +106,26 @@ void check_patterns(NetScenario& scenario, Findings& findings) {
             .run(scenario.net.patterns[i]);
 }
 
+// At flow fidelity: what is not as usual and acts on packets only.
+void warn_of_packet_keys(const NetScenario& scenario, Findings& findings) {
+    const auto warn = [&](const std::string& key) {
+        findings.warning(key, "it has no effect: no packet is simulated", "take models.network.fidelity: packet");
+    };
+    for (const IdleKey& idle : idle_keys(scenario.packet, scenario.network))
+        warn("models.network.packet." + idle.key);
+    if (!scenario.packet.faults.empty()) warn("models.network.packet.faults");
+    if (scenario.network.flow_control != NetworkSpec{}.flow_control) warn("models.network.flow_control");
+    if (scenario.net.fast_forward != FastForwardMode::off) warn("net.fast_forward");
+}
+
 }  // namespace
 
 ValidNetScenario validate(NetScenario raw) {
     Findings findings(raw.written);
     check_size(raw, findings);
     if (findings.sound()) check_patterns(raw, findings);
-    const bool packets = raw.network.fidelity == Fidelity::packet;
-    if (packets) check_packet(raw.packet, raw.network, findings);
-    else if (!raw.packet.faults.empty())
-        findings.warning("models.network.packet.faults", "it has no effect: only packets can be lost or paused",
-                         "take models.network.fidelity: packet");
+    if (raw.network.fidelity == Fidelity::packet) check_packet(raw.packet, raw.network, findings);
+    else warn_of_packet_keys(raw, findings);
     findings.throw_if_any();
     ValidNetScenario valid;
     valid.warnings_ = findings.warnings();

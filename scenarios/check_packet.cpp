@@ -20,6 +20,7 @@ public:
     }
 
     void run() const {
+        warn_of_overtaking();
         check_sizes();
         check_credits();
         check_transport();
@@ -30,6 +31,15 @@ private:
     void fault(std::string_view key, std::string wrong, std::string expected, std::string todo = "") const {
         findings_.fault("models.network.packet." + std::string(key), std::move(wrong), std::move(expected),
                         std::move(todo));
+    }
+
+    void warn_of_overtaking() const {
+        if (packet_.transport.paths == PathChoice::ecmp ||
+            packet_.transport.recovery == LossRecovery::selective_repeat)
+            return;
+        findings_.warning("models.network.packet.transport.paths",
+                          "packets of several paths overtake each other, which go-back-N takes for losses",
+                          "take transport.recovery: selective_repeat");
     }
 
     void check_sizes() const {
@@ -106,9 +116,15 @@ void check_packet(const PacketSpec& packet, const NetworkSpec& network, Findings
     }
 }
 
-void check_buffers(const PacketSpec& packet, const SharedBuffer::Limits& limits, const ConfigNode& written) {
-    if (!limits.is_bounded || !limits.is_lossless) return;
+std::vector<std::string> check_buffers(const PacketSpec& packet, const SharedBuffer::Limits& limits,
+                                       const ConfigNode& written) {
+    if (!limits.is_bounded || !limits.is_lossless) return {};
     Findings findings(written);
+    if (limits.headroom_short > 0)
+        findings.warning("models.network.packet.pfc.headroom",
+                         fmt::format("{} less than a port may need after its pause: packets may be dropped",
+                                     format(Bytes{limits.headroom_short})),
+                         "0 B takes the formula");
     const double lone = limits.alpha / (1 + limits.alpha) * static_cast<double>(limits.shared);
     const Bytes xoff{static_cast<std::int64_t>(lone) + limits.reserve};
     if (limits.shared > 0 && packet.pfc.resume_offset >= xoff)
@@ -127,6 +143,7 @@ void check_buffers(const PacketSpec& packet, const SharedBuffer::Limits& limits,
                                    format(packet.ecn.mark_max)),
                        "mark_min < mark_max < XOFF", "lower mark_max, or raise buffer.alpha");
     findings.throw_if_any();
+    return findings.warnings();
 }
 
 }  // namespace rehearse

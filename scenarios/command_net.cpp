@@ -6,6 +6,7 @@
 #include "scenarios/commands.hpp"
 #include "scenarios/net.hpp"
 #include "sim/base/fault.hpp"
+#include "sim/config/scalar_text.hpp"
 #include "sim/engine/parallel/process_group.hpp"
 
 namespace rehearse {
@@ -14,8 +15,7 @@ namespace {
 
 struct NetArguments {
     ScenarioArguments scenario;
-    std::string out, fidelity;
-    std::uint64_t seed = 0;
+    std::string out, fidelity, seed;
     std::uint32_t threads = 1;
     bool quiet = false, mpi = false;
 };
@@ -25,7 +25,8 @@ NetRequest request_of(const NetArguments& arguments, const CLI::App& command) {
     request.path = arguments.scenario.path;
     request.overrides = arguments.scenario.overrides;
     if (command.count("--fidelity") > 0) request.overrides.push_back("models.network.fidelity=" + arguments.fidelity);
-    if (command.count("--seed") > 0) request.overrides.push_back("seed=" + std::to_string(arguments.seed));
+    if (command.count("--seed") > 0) 
+        request.overrides.push_back(fmt::format("seed={}", value_of("--seed", parse_unsigned(arguments.seed))));
     if (command.count("--out") > 0) request.out = arguments.out;
     request.quiet = arguments.quiet ? Switch::on : Switch::off;
     request.threads = arguments.threads;

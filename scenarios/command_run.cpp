@@ -27,14 +27,6 @@ const std::vector<std::string>& stage_words() {  // in the order of Stage
 
 std::string stage_list() { return fmt::format("{}", fmt::join(stage_words(), ", ")); }
 
-// The value of an option, or a fault that names it.
-template <class T>
-T value_of(const char* option, const Parsed<T>& parsed) {
-    if (const auto* wrong = std::get_if<TextFault>(&parsed))
-        throw InputError({{{option, 0, 0}, "", wrong->wrong, wrong->expected, wrong->todo}});
-    return std::get<T>(parsed);
-}
-
 RunRequest request_of(const RunArguments& arguments, const CLI::App& command) {
     RunRequest request;
     request.path = arguments.scenario.path;

@@ -6,6 +6,9 @@
 #include <string>
 #include <vector>
 
+#include "sim/base/fault.hpp"
+#include "sim/config/scalar_text.hpp"
+
 namespace CLI {
 class App;
 }
@@ -40,5 +43,13 @@ void add_output_file(CLI::App& command, const std::string& name, std::string& pa
 
 // Parses, runs the chosen command and turns errors into messages on stderr and exit codes.
 int run_program(int argc, const char* const* argv);
+
+// The value of an option, or a fault that names it.
+template <class T>
+T value_of(const char* option, const Parsed<T>& parsed) {
+    if (const auto* wrong = std::get_if<TextFault>(&parsed))
+        throw InputError({{{option, 0, 0}, "", wrong->wrong, wrong->expected, wrong->todo}});
+    return std::get<T>(parsed);
+}
 
 }  // namespace rehearse

@@ -80,7 +80,9 @@ std::vector<Rule> rules_of(const PacketSpec& packet, const NetworkSpec& network)
         return fault.kind == down || fault.kind == flap || fault.kind == dead_switch;
     };
     const bool has_dead_links = std::any_of(packet.faults.begin(), packet.faults.end(), dies);
+    const bool packets = network.fidelity == Fidelity::packet;
     return {
+        {"", packets, "no packet is simulated", "models.network.fidelity: packet"},
         {"pfc.", pfc, "PFC is not what holds senders back", "models.network.flow_control: pfc", true},
         {"cbfc.", !pfc, "there are no credits", "models.network.flow_control: cbfc", true},
         {"pfc.headroom_set", packet.pfc.headroom == Bytes{0}, "headroom is given in bytes", "pfc.headroom: 0 B"},

@@ -9,6 +9,7 @@
 #include "scenarios/check_parts.hpp"
 #include "scenarios/net_results.hpp"
 #include "scenarios/net_sweep.hpp"
+#include "scenarios/output_folder.hpp"
 #include "scenarios/read_scenario.hpp"
 #include "scenarios/results.hpp"
 #include "sim/trace/progress.hpp"
@@ -51,7 +52,8 @@ StudyRecord study_packets(const ValidNetScenario& scenario, const Cluster& clust
     const auto study = located(written, [&] {
         return std::make_unique<PacketStudy>(graph, network, scenario.packet(), scenario.seed(), crew);
     });
-    check_buffers(scenario.packet(), study->buffer_limits(), written);
+    for (const std::string& warning : check_buffers(scenario.packet(), study->buffer_limits(), written))
+        if (is_first(crew)) fmt::print(stderr, "{}\n", warning);
     study->add(plan);
     Progress progress(stderr, ProgressMode::terminal_only);
     StudyWatch watch;
@@ -132,16 +134,17 @@ bool net(const NetRequest& request) {
     const ValidNetScenario scenario = validate(asked);
     const Crew crew = crew_of(request);
     if (is_first(crew)) print_warnings(scenario);
-    std::optional<ResultFolder> folder;
-    if (request.out && is_first(crew)) folder.emplace(*request.out);
+    std::optional<OutputFolder> output;
+    if (request.out && is_first(crew)) output.emplace(*request.out);
     const NetOutcome outcome = study(scenario, crew);
     if (!is_first(crew)) return outcome.figures.blocked == 0;
-    if (!folder)
-        folder.emplace(default_folder(scenario.name(), fmt::format("{:016x}", outcome.record.fingerprint)));
-    write_files(*folder, "", outcome);
-    folder->publish();
+    if (!output)
+        output.emplace(default_folder(scenario.name(), fmt::format("{:016x}", outcome.record.fingerprint)));
+    ResultFolder& folder = output->folder;
+    write_files(folder, "", outcome);
+    folder.publish();
     if (!is_on(request.quiet)) fmt::print("{}", summary(outcome));
-    fmt::print("results: {}\n", folder->final_path().string());
+    fmt::print("results: {}\n", folder.final_path().string());
     return outcome.figures.blocked == 0;
 }
 

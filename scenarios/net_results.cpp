@@ -42,6 +42,9 @@ Json net_json(const StudyFigures& figures) {
             {"timeouts", figures.timeouts},
             {"stalled_us_max", figures.stalled_us},
             {"drops", figures.sum.drops},
+            {"watchdog_discards", figures.sum.discards},
+            {"watchdogs", figures.sum.watchdogs},
+            {"frames_given_up", figures.sum.given_up},
             {"losses", figures.sum.losses},
             {"link_replays", figures.sum.replays},
             {"pauses", figures.sum.pauses},
@@ -96,18 +99,20 @@ void write_flows(const std::string& path, const NetOutcome& outcome) {
     for (std::size_t f = 0; f < outcome.flows.size(); ++f) {
         const FlowRecord& record = outcome.record.flows[f];
         const bool whole = record.end == FlowEnd::whole;
-        const SimDuration time = whole ? record.finished - record.start : SimDuration{0};
-        const double slowdown = record.idle.value > 0 ? time.seconds() / record.idle.seconds() : 0;
+        const SimDuration time = record.finished - record.start;
+        const bool compares = whole && record.idle.value > 0;
         csv.row(f, outcome.flows[f].source.value, outcome.flows[f].destination.value, record.bytes.value,
-                record.start.seconds() * 1e6, microseconds_of(time), slowdown, record.retransmissions, record.timeouts,
-                microseconds_of(record.stalled), words[static_cast<std::size_t>(record.end)]);
+                record.start.seconds() * 1e6, whole ? fmt::format("{}", microseconds_of(time)) : "",
+                compares ? fmt::format("{}", time.seconds() / record.idle.seconds()) : "", record.retransmissions,
+                record.timeouts, microseconds_of(record.stalled), words[static_cast<std::size_t>(record.end)]);
     }
     csv.close();
 }
 
 void write_links(const std::string& path, const NetOutcome& outcome) {
     CsvWriter csv(path, {"link", "from", "to", "tier", "rate_bps", "bytes", "utilisation", "data", "control", "marks",
-                         "drops", "losses", "replays", "pauses", "pause_us", "queue_peak_bytes"});
+                         "drops", "discards", "losses", "replays", "given_up", "pauses", "pause_us",
+                         "queue_peak_bytes"});
     const double seconds = outcome.record.end.seconds();
     for (std::uint32_t l = 0; l < outcome.record.links.size(); ++l) {
         const Link& link = outcome.cluster.link(LinkId{l});
@@ -115,8 +120,8 @@ void write_links(const std::string& path, const NetOutcome& outcome) {
         const double able = link.rate.bytes_per_second() * seconds;
         csv.row(l, outcome.cluster.vertex_name(link.from), outcome.cluster.vertex_name(link.to), name(link.tier),
                 link.rate.value, port.bytes, able > 0 ? static_cast<double>(port.bytes) / able : 0.0, port.data,
-                port.control, port.marks, port.drops, port.losses, port.replays, port.pauses, pause_us(port),
-                port.queue_peak);
+                port.control, port.marks, port.drops, port.discards, port.losses, port.replays, port.given_up,
+                port.pauses, pause_us(port), port.queue_peak);
     }
     csv.close();
 }

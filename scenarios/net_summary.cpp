@@ -26,7 +26,9 @@ std::string pattern_line(const PatternSpec& pattern) {
 }
 
 std::string times(const StudyFigures& figures) {
-    const auto row = [](std::string_view what, const Spread& s, int digits) {
+    const bool any = figures.flows > figures.failed + figures.blocked;
+    const auto row = [any](std::string_view what, const Spread& s, int digits) {
+        if (!any) return fmt::format("{:<14} -   (no flow ended whole)\n", what);
         return fmt::format("{:<14} p50 {:.{}f}   p99 {:.{}f}   max {:.{}f}   (min {:.{}f}, mean {:.{}f})\n", what,
                            s.p50, digits, s.p99, digits, s.max, digits, s.min, digits, s.mean, digits);
     };
@@ -43,12 +45,13 @@ std::string packet_counts(const StudyFigures& figures) {
     const PortCounters& sum = figures.sum;
     return fmt::format(
         "{:<14} {} ({} data, {} control)\n"
-        "{:<14} {} drops, {} losses, {} retransmissions, {} link replays\n"
+        "{:<14} {} drops, {} discards by watchdogs, {} losses, {} retransmissions, {} link replays, {} frames given "
+        "up\n"
         "{:<14} {} timeouts, a flow waited {:.3f} us at most for them\n"
         "{:<14} {} pauses ({:.3f} us of links paused), {} ECN marks\n",
-        "transmissions", sum.data + sum.control, sum.data, sum.control, "lost", sum.drops, sum.losses,
-        figures.retransmissions, sum.replays, "stalled", figures.timeouts, figures.stalled_us, "held back", sum.pauses,
-        SimDuration{sum.paused}.seconds() * 1e6, sum.marks);
+        "transmissions", sum.data + sum.control, sum.data, sum.control, "lost", sum.drops, sum.discards, sum.losses,
+        figures.retransmissions, sum.replays, sum.given_up, "stalled", figures.timeouts, figures.stalled_us,
+        "held back", sum.pauses, SimDuration{sum.paused}.seconds() * 1e6, sum.marks);
 }
 
 std::string tier_lines(const NetOutcome& outcome) {
@@ -92,9 +95,11 @@ std::string link_lines(const NetOutcome& outcome) {
 
 std::string fast_forward_line(const NetOutcome& outcome) {
     const ForwardRecord& forward = outcome.record.forward;
-    if (forward.skips == 0) return "";
-    std::string line = fmt::format("\nfast-forward: {} skips, {:.3g} events left out, {:.1f} times fewer",
-                                   forward.skips, static_cast<double>(forward.events_left_out), forward.times_fewer());
+    if (outcome.scenario.net().fast_forward == FastForwardMode::off) return "";
+    if (forward.skips == 0) return "\nfast-forward: nothing settled for long enough; nothing was skipped\n";
+    std::string line = fmt::format(
+        "\nfast-forward: {} skips, {:.3g} events left out, {:.1f} times fewer (their counts are those of like periods)",
+        forward.skips, static_cast<double>(forward.events_left_out), forward.times_fewer());
     if (outcome.scenario.net().fast_forward == FastForwardMode::check) {
         const double full = outcome.record.end.seconds(), skipped = forward.end.seconds();
         line += fmt::format("; its end at {:.3f} us, {:+.2f} % of the full run", skipped * 1e6,

@@ -4,6 +4,7 @@
 
 #include <optional>
 
+#include "scenarios/output_folder.hpp"
 #include "scenarios/read_scenario.hpp"
 #include "scenarios/results.hpp"
 #include "scenarios/scenario_yaml.hpp"
@@ -46,7 +47,8 @@ constexpr Column columns[] = {
     {"timeouts", [](const StudyFigures& f) { return Json(f.timeouts); }},
     {"retransmissions", [](const StudyFigures& f) { return Json(f.retransmissions); }},
     {"losses", [](const StudyFigures& f) { return Json(f.sum.losses); }},
-    {"drops", [](const StudyFigures& f) { return Json(f.sum.drops + f.sum.discards); }},
+    {"drops", [](const StudyFigures& f) { return Json(f.sum.drops); }},
+    {"watchdog_discards", [](const StudyFigures& f) { return Json(f.sum.discards); }},
     {"link_replays", [](const StudyFigures& f) { return Json(f.sum.replays); }},
     {"pauses", [](const StudyFigures& f) { return Json(f.sum.pauses); }},
     {"pause_us_total", [](const StudyFigures& f) { return Json(static_cast<double>(f.sum.paused) * 1e-6); }},
@@ -186,20 +188,21 @@ bool net_sweep(const NetRequest& request, const NetScenario& asked) {
     validate(asked);  // what is wrong without any point is said once
     std::vector<SweepRun> all = runs(request, asked);
     const Crew crew = crew_of(request);
-    std::optional<ResultFolder> folder;
-    if (is_first(crew)) folder.emplace(request.out.value_or(default_folder(asked.name, "running")));
+    std::optional<OutputFolder> output;
+    if (is_first(crew)) output.emplace(request.out.value_or(default_folder(asked.name, "running")));
+    ResultFolder* const folder = output ? &output->folder : nullptr;
     bool ended = true;
     for (std::size_t i = 0; i < all.size(); ++i) {
-        if (folder) print_warnings(all[i].scenario);
+        if (output) print_warnings(all[i].scenario);
         const NetOutcome outcome = study(all[i].scenario, crew);
-        if (folder) write_files(*folder, variant(i) + "/", outcome);
+        if (output) write_files(*folder, variant(i) + "/", outcome);
         all[i].figures = outcome.figures;
         all[i].patterns = outcome.patterns;
         all[i].fingerprint = outcome.record.fingerprint;
         all[i].wall_s = outcome.wall_s;
         ended = ended && outcome.figures.blocked == 0;
     }
-    if (!folder) return ended;
+    if (!output) return ended;
     write_comparison(*folder, asked, all);
     if (!request.out) folder->rename(default_folder(asked.name, fmt::format("{:016x}", fingerprint_of(all))));
     folder->publish();

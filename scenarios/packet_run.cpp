@@ -78,7 +78,8 @@ std::string check_packet_effort(const ValidScenario& scenario, const Cluster& cl
     located(written, [&] {
         const Router router(cluster, models.network.ecmp, scenario.seed());
         const PacketModel model(cluster, router, models.network, models.packet, scenario.seed());
-        check_buffers(models.packet, model.buffer_limits(), written);
+        for (const std::string& warning : check_buffers(models.packet, model.buffer_limits(), written))
+            fmt::print(stderr, "{}\n", warning);
     });
     const DryRun dry_run = located(written, [&] { return DryRun(scenario, cluster, workload); });
     const SliceSpec& slice = models.slice;

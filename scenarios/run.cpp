@@ -6,13 +6,13 @@
 #include <cstdio>
 #include <limits>
 
-#include "runtime/interrupt.hpp"
 #include "runtime/parallel_for.hpp"
 #include "scenarios/dump.hpp"
 #include "scenarios/job_traffic.hpp"
 #include "scenarios/one_seed.hpp"
 #include "scenarios/packet_run.hpp"
 #include "scenarios/read_scenario.hpp"
+#include "scenarios/output_folder.hpp"
 #include "scenarios/results.hpp"
 #include "scenarios/scenario_yaml.hpp"
 #include "scenarios/validate_scenario.hpp"
@@ -77,14 +77,6 @@ void finish(const RunRequest& request, const Rehearsal& rehearsal, ResultFolder&
         fmt::print(stderr, "kept in it, not of these results: {}\n", fmt::join(folder.kept(), ", "));
 }
 
-// A folder whose name ends with the fingerprint is made under another, so that a place that refuses it is known before
-// the simulation. Ctrl-C and SIGTERM take it away.
-struct Output {
-    explicit Output(const std::string& path) : folder(path) {}
-    ResultFolder folder;
-    Interrupt interrupt{[this] { folder.discard(); }};
-};
-
 void check_seeds(std::uint64_t first, std::int64_t seeds) {
     const std::uint64_t most = std::numeric_limits<std::uint64_t>::max();
     if (static_cast<std::uint64_t>(seeds - 1) > most - first)
@@ -102,7 +94,7 @@ void run(const RunRequest& request) {
     check_seeds(scenario.seed(), request.seeds);
     print_warnings(scenario);
     if (stop == Stage::scenario) return print(scenario_yaml(scenario.plain()));
-    std::optional<Output> output;
+    std::optional<OutputFolder> output;
     if (stop == Stage::results) output.emplace(request.out.value_or(running_folder(scenario)));
 
     const Cluster cluster = build_cluster(scenario.cluster());

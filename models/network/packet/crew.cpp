@@ -128,7 +128,21 @@ Tally PacketEngine::tally() const {
     return tally;
 }
 
+// What is paused now counts up to now.
+void PacketEngine::close_pauses() {
+    std::int64_t now = 0;
+    for (const auto& partition : partitions_) now = std::max(now, partition->now());
+    if (processes_ != nullptr) now = processes_->greatest(now);
+    for (std::size_t port = 0; port < egress_.size(); ++port) {
+        Egress& egress = egress_[port];
+        if (egress.paused == 0) continue;
+        counters_[port].paused += now - egress.paused_since;
+        egress.paused_since = now;
+    }
+}
+
 void PacketEngine::gather() {
+    close_pauses();
     if (processes_ == nullptr) return;
     gather_counters(*processes_, counters_);
     gather_results(*processes_, results_);

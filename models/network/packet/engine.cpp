@@ -57,7 +57,7 @@ void PacketEngine::fill_buffers() {
     const Bytes wire_max{network_->mtu.value + overhead + stack.first_packet.value +
                          congestion_.telemetry_bytes(hops_max)};
     const Bytes wire_min{std::max<std::int64_t>(control_wire_, overhead + 1)};
-    std::int64_t most_ports = 0, set_aside = 0;
+    std::int64_t most_ports = 0, set_aside = 0, headroom_short = 0;
     for (std::uint32_t p = 0; p < graph_->port_count(); ++p) {
         const GraphPort& port = graph_->port(p);
         const Bandwidth rate = graph_->cluster().link(port.link).rate;
@@ -73,6 +73,7 @@ void PacketEngine::fill_buffers() {
                            ? pfc_headroom(input)
                            : shipped_headroom(pfc.headroom_set, rate, SimDuration{loop.value / 2});
         headroom_.push_back(headroom.value);
+        headroom_short = std::max(headroom_short, pfc_headroom(input).value - headroom.value);
     }
     for (std::uint32_t node = graph_->nic_count(); node < graph_->node_count(); ++node) {
         std::int64_t own = 0;
@@ -84,6 +85,7 @@ void PacketEngine::fill_buffers() {
     }
     if (is_on(spec_->buffer.bounded) && !has_credits_) check_reserved(Bytes{set_aside}, spec_->buffer.pool, classes_);
     data_limits_ = {.shared = (spec_->buffer.pool.value - set_aside) / spec_->buffer.slices,
+                    .headroom_short = headroom_short,
                     .reserve = spec_->buffer.reserve.value,
                     .resume_offset = spec_->pfc.resume_offset.value,
                     .alpha = spec_->buffer.alpha.value,

@@ -83,9 +83,11 @@ public:
     // leave_out.cpp, for a fast-forward (study/fast_forward.hpp). Packets not yet sent are taken as delivered: any
     // number of a lone message, else whole messages, of every connection of a ring or tree alike.
     ConnectionProgress progress(std::uint32_t connection) const;
+    const ConnectionRequest& request(std::uint32_t connection) const { return requests_[connection]; }
     void leave_out(std::uint32_t connection, std::uint32_t packets);
     void repeat_counters(const std::vector<PortCounters>& since, std::uint64_t times);
-    // With a process group: every process gets the results of all. After the last run(); what follows needs it.
+    // After the last run(); what follows needs it. Pauses still in force are counted up to now; with a process group,
+    // every process gets the results of all.
     void gather();
 
     const std::vector<ConnectionResult>& results() const { return results_; }
@@ -101,6 +103,7 @@ public:
 private:
     friend class Partition;
 
+    void close_pauses();
     void fill_buffers();
     void fill_retry(Bytes wire_max);
     void fill_credits(Bytes wire_max);

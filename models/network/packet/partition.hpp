@@ -32,6 +32,7 @@ public:
     std::int64_t hand_over_to_processes(ProcessGroup& processes);
 
     std::uint64_t events() const { return events_; }
+    std::int64_t now() const { return now_; }  // of its last event
     std::size_t closed() const { return closed_; }  // connections whose sending end is done, or gave up
     std::vector<std::uint32_t> take_ended() { return std::exchange(ended_, {}); }
 

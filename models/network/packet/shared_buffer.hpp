@@ -27,6 +27,7 @@ class SharedBuffer {
 public:
     struct Limits {
         std::int64_t shared = 0;   // pool less reserves and headrooms
+        std::int64_t headroom_short = 0;  // most that a port lacks of what pfc_headroom() asks for
         std::int64_t reserve = 0, resume_offset = 0;
         double alpha = 0;
         std::int32_t cell = 1;

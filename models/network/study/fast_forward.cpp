@@ -22,7 +22,30 @@ double pace(const ConnectionProgress& from, const ConnectionProgress& to) {
 
 FastForward::FastForward(PacketEngine& engine, SimTime settled_from)
     : engine_(engine), settled_from_(settled_from),
-      connections_(static_cast<std::uint32_t>(engine.results().size())) {}
+      connections_(static_cast<std::uint32_t>(engine.results().size())), moved_(connections_, 0.0) {
+    join_collectives();
+}
+
+// Union of sets, the lowest number standing for each.
+void FastForward::join_collectives() {
+    collective_.resize(connections_);
+    for (std::uint32_t c = 0; c < connections_; ++c) collective_[c] = c;
+    const auto first_of = [&](std::uint32_t c) {
+        while (collective_[c] != c) c = collective_[c] = collective_[collective_[c]];
+        return c;
+    };
+    const auto join = [&](std::uint32_t a, std::uint32_t b) {
+        if (b == no_connection) return;
+        a = first_of(a);
+        b = first_of(b);
+        collective_[std::max(a, b)] = std::min(a, b);
+    };
+    for (std::uint32_t c = 0; c < connections_; ++c) {
+        for (const std::uint32_t next : engine_.request(c).successors) join(c, next);
+        join(c, engine_.request(c).sibling);
+    }
+    for (std::uint32_t c = 0; c < connections_; ++c) collective_[c] = first_of(c);
+}
 
 SimTime FastForward::passed(SimTime engine_time) const {
     SimTime time = engine_time;
@@ -83,6 +106,7 @@ void FastForward::look(SimTime now) {
     if (marks_.size() == marks_kept) marks_.erase(marks_.begin());
     marks_.push_back(mark(now));
     if (marks_.size() == marks_kept && agree()) {
+        count_moved();
         if (const std::uint64_t periods = periods_to_skip(); periods > 0) return skip(periods);
     }
     if (++periods_ > periods_patience) {
@@ -124,18 +148,34 @@ bool FastForward::agree_in_counters() const {
     return true;
 }
 
-double FastForward::moved_per_period(std::uint32_t connection) const {
-    const ConnectionProgress &a = marks_.front().progress[connection], &c = marks_.back().progress[connection];
-    const double moved = (c.acknowledged - a.acknowledged) / double{periods_seen};
-    return c.is_chain() ? std::round(moved / c.per_message) * c.per_message : moved;
+void FastForward::count_moved() {
+    std::vector<double> sum(connections_, 0.0), members(connections_, 0.0);
+    for (std::uint32_t i = 0; i < connections_; ++i) {
+        const ConnectionProgress &a = marks_.front().progress[i], &c = marks_.back().progress[i];
+        moved_[i] = (c.acknowledged - a.acknowledged) / double{periods_seen};
+        sum[collective_[i]] += moved_[i];
+        ++members[collective_[i]];
+    }
+    for (std::uint32_t i = 0; i < connections_; ++i) {
+        const ConnectionProgress& now = marks_.back().progress[i];
+        if (!now.is_chain()) continue;
+        const double mean = sum[collective_[i]] / members[collective_[i]] / now.per_message;
+        const double off = std::abs(moved_[i] / now.per_message - mean);
+        moved_[i] = off < 1 ? std::round(mean) * now.per_message : NAN;
+    }
 }
 
 // As many as leave every open connection two periods, a multiple of those seen.
 std::uint64_t FastForward::periods_to_skip() const {
     double most = INFINITY;
+    std::vector<std::uint8_t> has_ended(connections_, 0);  // some member, per collective
+    for (std::uint32_t i = 0; i < connections_; ++i)
+        if (!engine_.progress(i).is_open) has_ended[collective_[i]] = 1;
     for (std::uint32_t i = 0; i < connections_; ++i) {
         const ConnectionProgress progress = engine_.progress(i);
-        const double moved = moved_per_period(i);
+        if (progress.is_open && progress.is_chain() && has_ended[collective_[i]] != 0) return 0;
+        const double moved = moved_[i];
+        if (progress.is_open && std::isnan(moved)) return 0;  // a collective whose members go at paces of their own
         if (!progress.is_open || moved < 1) continue;  // one that stands still may go on doing so
         most = std::min(most, std::floor((progress.packets - progress.sent) / moved) - 2);
     }
@@ -149,7 +189,7 @@ SimDuration FastForward::length_seen() const {
     for (std::uint32_t i = 0; i < connections_; ++i) {
         const ConnectionProgress &first = marks_.front().progress[i], &last = marks_.back().progress[i];
         if (!last.is_open || !last.is_chain()) continue;
-        sum += pace(first, last) * periods_seen * moved_per_period(i) / last.per_message;
+        sum += pace(first, last) * periods_seen * moved_[i] / last.per_message;
         ++chains;
     }
     return chains > 0 ? SimDuration{std::llround(sum / chains)} : marks_.back().at - marks_.front().at;
@@ -158,7 +198,7 @@ SimDuration FastForward::length_seen() const {
 void FastForward::skip(std::uint64_t periods) {
     for (std::uint32_t i = 0; i < connections_; ++i) {
         if (!engine_.progress(i).is_open) continue;
-        engine_.leave_out(i, static_cast<std::uint32_t>(moved_per_period(i) * static_cast<double>(periods)));
+        engine_.leave_out(i, static_cast<std::uint32_t>(moved_[i] * static_cast<double>(periods)));
     }
     const std::uint64_t times = periods / periods_seen;
     engine_.repeat_counters(marks_.front().ports, times);

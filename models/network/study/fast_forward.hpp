@@ -7,11 +7,11 @@
 // or 4, and as many sent; pauses, marks, losses and drops to 20 % or 16 (ties that are drawn keep periods from being
 // equal, and pauses come in bunches).
 //
-// Then four times N periods are left out: every connection loses N times what it moved, whole messages where there are
-// many, and the clock gains N times the four periods, as the mean of all chains saw them; counters of ports grow as
-// they did. What is under way stays, so that packet detail goes on where it was. N leaves every connection two more
-// periods: each departure, and the end, is simulated. Nothing is skipped before the last start and the last planned
-// fault.
+// Then four times N periods are left out: every connection loses N times what it moved, a collective as many messages
+// of every member (their mean, rounded; none where a member is a message or more off it), and the clock gains N times
+// the four periods, as the mean of all chains saw them; counters of ports grow as they did. What is under way stays, so
+// that packet detail goes on where it was. N leaves every connection two more periods: each departure, and the end, is
+// simulated. Nothing is skipped before the last start and the last planned fault.
 #pragma once
 
 #include <vector>
@@ -51,7 +51,8 @@ private:
     bool agree() const;
     bool agree(std::uint32_t connection) const;
     bool agree_in_counters() const;
-    double moved_per_period(std::uint32_t connection) const;
+    void join_collectives();
+    void count_moved();
     std::uint64_t periods_to_skip() const;
     void skip(std::uint64_t periods);
     SimDuration length_seen() const;
@@ -61,6 +62,8 @@ private:
     SimTime settled_from_, now_;
     std::uint32_t connections_;
     std::uint32_t leader_ = no_connection, next_mark_ = 0, unit_ = 1, periods_ = 0;
+    std::vector<std::uint32_t> collective_;  // per connection: the first of those that grant each other messages
+    std::vector<double> moved_;              // per connection: packets in a period, of all marks kept
     std::vector<Mark> marks_;
     std::vector<Skip> skips_;
     std::uint64_t events_left_out_ = 0;

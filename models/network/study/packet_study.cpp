@@ -5,6 +5,7 @@
 #include "models/network/packet/buffer_dependency.hpp"
 #include "models/network/study/fast_forward.hpp"
 #include "models/network/study/study.hpp"
+#include "sim/base/fingerprint.hpp"
 
 namespace rehearse {
 
@@ -98,6 +99,16 @@ std::string buffer_cycle_of(const FabricGraph& graph, const std::vector<StudyFlo
     return "";
 }
 
+// So that runs whose flows end alike, or fail alike, are still told apart.
+std::uint64_t digest(const std::vector<PortCounters>& links) {
+    Fingerprint fingerprint;
+    for (const PortCounters& link : links) {
+        for (const auto count : counted) fingerprint.add(link.*count);
+        fingerprint.add(static_cast<std::uint64_t>(link.paused));
+    }
+    return fingerprint.value();
+}
+
 FlowRecord record_of(const StudyFlow& flow, SimDuration idle, const ConnectionResult* results, std::size_t count) {
     FlowRecord record;
     record.start = flow.start;
@@ -167,7 +178,7 @@ StudyRecord PacketStudy::run(const std::vector<StudyFlow>& flows, const std::vec
         record.links[graph_.port(p).link.value] = engine_.counters()[p];
     record.events = engine_.events();
     if (forward) record.forward = {forward->skips(), record.events, forward->events_left_out(), record.end};
-    record.fingerprint = engine_.fingerprint();
+    record.fingerprint = engine_.fingerprint() ^ digest(record.links);
     return record;
 }
 
