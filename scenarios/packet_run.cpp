@@ -113,7 +113,7 @@ std::string packet_summary(const SeedRun& run, const ValidScenario& scenario) {
     if (share.payload_all == 0) return "";
     const std::string slice = format(scenario.models().slice);
     std::string text = fmt::format(
-        "\npackets: {} of {} bytes between nodes ({:.3g} %), {} of {} transfers, slice {}\n"
+        "\npackets: {} of {} between nodes ({:.3g} %), {} of {} transfers, slice {}\n"
         "  {} transmissions over links, {} retransmissions, {} pause frames, {} marks, {} drops\n",
         short_number(share.payload, "B"), short_number(share.payload_all, "B"),
         100 * share.payload / share.payload_all, share.transfers, share.transfers_all,

@@ -34,8 +34,11 @@ struct TransferRequest {
     std::span<const GpuId> gpus;     // must stay valid only during the call
     Bytes size;
     double efficiency = 1;  // of the library: the transfer takes the time of size / efficiency, and counts size
+    std::int64_t messages = 1;       // point_to_point: in which the size goes, one behind the other; each has its own
+                                     // headers and rounds up to whole packets
     std::uint32_t steps = 1;         // serial messages on the critical path (ring all-gather: n - 1): each pays the
-                                     // latency of the slowest hop
+                                     // latency of a hop, in a ring of the mean hop; 0: right behind a transfer on the
+                                     // same way, no latency
     std::uint64_t group_key =
         0;  // equal keys promise equal (pattern, gpus): lets a model reuse the expanded links; 0 = none
     std::uint64_t token = 0;         // handed back on completion
@@ -55,7 +58,7 @@ struct LinkTraffic {
 
 // What of the traffic went as packets, and what became of them. All zero at the other fidelities.
 struct PacketShare {
-    double payload = 0, payload_all = 0;        // bytes of transfers between nodes: as packets, and in all
+    double payload = 0, payload_all = 0;        // bytes that all members send to other nodes: as packets, and in all
     std::uint64_t transfers = 0, transfers_all = 0;
     std::uint64_t transmissions = 0;            // of packets over links, data and control
     std::uint64_t retransmissions = 0, pauses = 0, marks = 0, drops = 0;

@@ -5,6 +5,7 @@
 
 #include "models/network/flow/flow_model.hpp"
 #include "models/network/packet/packet_model.hpp"
+#include "models/network/packet_effort.hpp"
 
 namespace rehearse {
 
@@ -101,7 +102,7 @@ std::vector<PhaseCheck> check_packets(const TransferRecord& record, const Cluste
             for (const ConnectionRequest& one : expand_transfer(request, cluster, network.ecmp.queue_pairs).requests)
                 check.transmissions += transmissions(one, graph, network, packet);
             check.transfers += transfer.kind == kind;
-            if (transfer.kind == kind) check.payload += static_cast<double>(transfer.size.value);
+            if (transfer.kind == kind) check.payload += payload_between_nodes(request, cluster);
         }
         check.transfers_all = present.size();
         check.scale = std::min(1.0, static_cast<double>(transmissions_most) / static_cast<double>(check.transmissions));

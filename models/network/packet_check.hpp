@@ -19,7 +19,7 @@ struct PhaseCheck {
     SimTime moment;                    // in the run
     std::uint64_t transfers = 0;       // of this kind; the figures below are theirs
     std::uint64_t transfers_all = 0;   // that ran with them
-    double payload = 0;                // bytes, before shrinking
+    double payload = 0;                // bytes that all members send to other nodes, before shrinking
     double scale = 1;                  // of sizes and distances
     std::uint64_t transmissions = 0;   // of packets and ACKs over links, estimated
     struct Figures {

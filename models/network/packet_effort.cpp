@@ -48,6 +48,14 @@ void add(PacketEffort::Part& part, std::uint64_t transmissions) {
 
 }  // namespace
 
+double payload_between_nodes(TransferRequest request, const Cluster& cluster) {
+    request.efficiency = 1;  // what is sent, not what the line is busy for
+    double sum = 0;
+    for (const ConnectionRequest& one : expand_transfer(request, cluster, 1).requests)
+        sum += static_cast<double>(one.message.value) * static_cast<double>(one.messages);
+    return sum;
+}
+
 std::uint64_t PacketEffort::transmissions_all() const {
     std::uint64_t all = 0;
     for (const Part& part : kinds) all += part.transmissions;

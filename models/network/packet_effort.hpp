@@ -9,6 +9,10 @@
 
 namespace rehearse {
 
+// Payload bytes that all members send to other nodes: a ring counts each of its hops that leaves a node, an all-to-all
+// each pair. 0 for a transfer inside a node.
+double payload_between_nodes(TransferRequest request, const Cluster& cluster);
+
 struct PacketEffort {
     struct Part {
         std::uint64_t transfers = 0;

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "models/network/packet_effort.hpp"
+
 namespace rehearse {
 
 SlicedModel::SlicedModel(const Cluster& cluster, const Router& router, const NetworkSpec& network,
@@ -13,8 +15,12 @@ SlicedModel::SlicedModel(const Cluster& cluster, const Router& router, const Net
 FlowId SlicedModel::start(SimTime at, const TransferRequest& request) {
     if (goes_by_packet(request, *cluster_, *router_)) {
         ++transfers_;
-        payload_ += static_cast<double>(request.size.value);
-        if (slice_.holds(at, request)) return FlowId{packets_.start(at, request).value * 2 + 1};
+        const double payload = payload_between_nodes(request, *cluster_);
+        payload_all_ += payload;
+        if (slice_.holds(at, request)) {
+            payload_ += payload;
+            return FlowId{packets_.start(at, request).value * 2 + 1};
+        }
     }
     return FlowId{flows_.start(at, request).value * 2};
 }
@@ -59,7 +65,8 @@ double SlicedModel::shared_part() const {
 
 PacketShare SlicedModel::packet_share() const {
     PacketShare share = packets_.packet_share();
-    share.payload_all = payload_;
+    share.payload = payload_;
+    share.payload_all = payload_all_;
     share.transfers_all = transfers_;
     share.shared = shared_part();
     return share;

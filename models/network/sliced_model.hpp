@@ -38,7 +38,7 @@ private:
     FlowModel flows_;
     PacketModel packets_;
     std::uint64_t transfers_ = 0;  // between nodes
-    double payload_ = 0;
+    double payload_ = 0, payload_all_ = 0;
     mutable LinkTraffic traffic_;
 };
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "models/network/framing.hpp"
+#include "models/network/sprayed_links.hpp"
 #include "sim/base/checks.hpp"
 
 namespace rehearse {
@@ -14,8 +15,9 @@ bool is_ethernet(LinkTier tier) {
 
 }  // namespace
 
-TransferPaths::TransferPaths(const Cluster& cluster, const Router& router, const NetworkSpec& spec)
-    : cluster_(&cluster), router_(&router), framing_(spec.framing), mtu_(spec.mtu) {
+TransferPaths::TransferPaths(const Cluster& cluster, const Router& router, const NetworkSpec& spec, PathChoice paths)
+    : cluster_(&cluster), router_(&router), is_sprayed_(paths == PathChoice::spray),
+      framing_(spec.framing), mtu_(spec.mtu) {
     REHEARSE_CHECK(mtu_ > Bytes{0}, "the MTU is not positive");
     for (const Link& link : cluster.links()) capacities_.push_back(link.rate.bytes_per_second());
     follows_ = followers();
@@ -73,7 +75,7 @@ void TransferPaths::expect(std::uint64_t group_key) const {
 }
 
 double TransferPaths::wire_ratio(const TransferRequest& request) const {
-    std::int64_t messages = 1;
+    std::int64_t messages = request.messages;
     if (request.pattern == TransferPattern::ring) messages = request.steps;
     if (request.pattern == TransferPattern::all_to_all) messages = static_cast<std::int64_t>(request.gpus.size()) - 1;
     const Bytes message{request.size.value / std::max<std::int64_t>(1, messages)};
@@ -114,18 +116,23 @@ void TransferPaths::collect(const TransferRequest& request, Shape& shape) {
     switch (request.pattern) {
         case TransferPattern::point_to_point:
             REHEARSE_CHECK(gpus.size() == 2, "a point-to-point transfer has a source and a destination");
-            add_hop(gpus[0], gpus[1], 1.0, shape);
-            if (router_->ecmp().queue_pairs > 1) merge_collected();
+            shape.hop_latency = add_hop(gpus[0], gpus[1], 1.0);
+            if (is_sprayed_ || router_->ecmp().queue_pairs > 1) merge_collected();
             break;
-        case TransferPattern::ring:
-            for (std::size_t i = 0; i < gpus.size(); ++i) add_hop(gpus[i], gpus[(i + 1) % gpus.size()], 1.0, shape);
+        case TransferPattern::ring: {
+            SimDuration lap{0};
+            for (std::size_t i = 0; i < gpus.size(); ++i) lap += add_hop(gpus[i], gpus[(i + 1) % gpus.size()], 1.0);
+            const auto hops = static_cast<std::int64_t>(gpus.size());
+            shape.hop_latency = SimDuration{(lap.value + hops - 1) / hops};
             merge_collected();
             break;
+        }
         case TransferPattern::all_to_all: {
             const double weight = 1.0 / static_cast<double>(gpus.size() - 1);
             for (std::size_t i = 0; i < gpus.size(); ++i) {
                 for (std::size_t j = 0; j < gpus.size(); ++j) {
-                    if (i != j) add_hop(gpus[i], gpus[j], weight, shape);
+                    if (i == j) continue;
+                    shape.hop_latency = std::max(shape.hop_latency, add_hop(gpus[i], gpus[j], weight));
                 }
                 merge_collected();  // keeps the list short
             }
@@ -134,18 +141,25 @@ void TransferPaths::collect(const TransferRequest& request, Shape& shape) {
     }
 }
 
-void TransferPaths::add_hop(GpuId source, GpuId destination, double weight, Shape& shape) {
+SimDuration TransferPaths::add_hop(GpuId source, GpuId destination, double weight) {
     const bool inside = cluster_->node_of(source) == cluster_->node_of(destination);
-    const auto queue_pairs = inside ? 1U : static_cast<std::uint32_t>(router_->ecmp().queue_pairs);
+    const bool is_sprayed = is_sprayed_ && !inside;
+    const auto queue_pairs = inside || is_sprayed ? 1U : static_cast<std::uint32_t>(router_->ecmp().queue_pairs);
+    SimDuration slowest{0};
     for (std::uint32_t q = 0; q < queue_pairs; ++q) {
         const Path path = router_->route({source, destination, q});
         SimDuration latency{0};
         for (const LinkId link : path.links()) {
-            collected_.push_back({link, weight / queue_pairs});
+            if (!is_sprayed) collected_.push_back({link, weight / queue_pairs});
             latency += cluster_->link(link).latency;
         }
-        shape.hop_latency = std::max(shape.hop_latency, latency);
+        slowest = std::max(slowest, latency);
     }
+    if (is_sprayed) {
+        for (const WeightedLink& use : sprayed_links(*router_, source, destination))
+            collected_.push_back({use.link, weight * use.weight});
+    }
+    return slowest;
 }
 
 // Sorts by link and adds up the weights of one link.

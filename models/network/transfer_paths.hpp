@@ -2,11 +2,16 @@
 //
 // One unit of rate is one payload byte per second of the transfer's `size`. A link that k hops of the transfer cross
 // carries k bytes for it:
-//   point_to_point  every link of the route: 1; with q queue pairs the q routes carry 1/q each
+//   point_to_point  every link of the route: 1; with q queue pairs the q routes carry 1/q each; sprayed, all shortest
+//                   paths carry even shares (sprayed_links.hpp)
 //   ring            the sum over the hops member i -> member i + 1
 //   all_to_all      the sum over the ordered pairs, 1 / (n - 1) each
 // Ethernet links (host, aggregation and core tiers) carry framing on top: x wire bytes / payload bytes of one message
-// (the whole size; size / steps in a ring; size / (n - 1) in an all-to-all). NVLink and PCIe links carry payload.
+// (size / messages; size / steps in a ring; size / (n - 1) in an all-to-all). NVLink and PCIe links carry payload.
+//
+// Latency: a transfer between two GPUs pays that of its route, an all-to-all that of its slowest pair. A ring is a
+// pipeline: each chunk goes around it, over `steps` hops, and every member has one under way. It pays `steps` times
+// the mean latency of its hops, and moves at the rate of its slowest one.
 //
 // A PCIe link whose NIC has one network link that is no faster can never be the bottleneck: all it carries crosses that
 // link too, with framing. It is left out of `binding` and kept for the traffic figures.
@@ -21,6 +26,7 @@
 #include "models/network/flow/run_pool.hpp"
 #include "models/network/key_table.hpp"
 #include "models/network/network_model.hpp"
+#include "models/network/packet/spec.hpp"
 #include "models/network/spec.hpp"
 #include "topology/cluster.hpp"
 #include "topology/router.hpp"
@@ -34,13 +40,14 @@ public:
     struct Prepared {
         PathIndex index;
         FlowPath binding;     // links that can limit it; valid until the next prepare()
-        SimDuration latency;  // of the slowest hop, `steps` times
+        SimDuration latency;  // of a hop, `steps` times
         double wire_ratio;    // wire bytes per payload byte on Ethernet links
         bool is_kept;         // has a group_key; else release() it when the transfer is over and counted
     };
 
     // Both must outlive the paths.
-    TransferPaths(const Cluster& cluster, const Router& router, const NetworkSpec& spec);
+    TransferPaths(const Cluster& cluster, const Router& router, const NetworkSpec& spec,
+                  PathChoice paths = PathChoice::ecmp);
 
     // Routes are found once per group_key. InvariantBroken when a pattern has too few members or a negative size.
     Prepared prepare(const TransferRequest& request);
@@ -62,7 +69,7 @@ private:
         std::uint32_t framed = 0;
         std::uint32_t binding = 0;
         std::uint32_t all = 0;
-        SimDuration hop_latency;  // of the slowest hop
+        SimDuration hop_latency;  // ring: of the mean hop, rounded up; else of the slowest
         double framed_rate = 0;   // min over the framed links of capacity / weight
         double plain_rate = 0;    // over the other binding ones
         double payload = 0;       // counted
@@ -75,7 +82,8 @@ private:
     PathIndex find_shape(const TransferRequest& request);
     PathIndex new_shape();
     void collect(const TransferRequest& request, Shape& shape);
-    void add_hop(GpuId source, GpuId destination, double weight, Shape& shape);
+    // The latency of the hop, that of its slowest queue pair.
+    SimDuration add_hop(GpuId source, GpuId destination, double weight);
     void merge_collected();
     void store(Shape& shape);
     const WeightedLink* links(const Shape& shape) const {
@@ -85,6 +93,7 @@ private:
 
     const Cluster* cluster_;
     const Router* router_;
+    bool is_sprayed_;
     Framing framing_;
     Bytes mtu_;
     std::vector<double> capacities_;

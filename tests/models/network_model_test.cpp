@@ -146,7 +146,7 @@ TEST(FlowModel, TrafficOfAFlowUnderWay) {
 }
 
 // A ring of all 4 hosts of one edge-pair on a k = 4 tree, S bytes per member in n - 1 = 3 steps: every host link is
-// used once, so the ring drains at B; latency 3 x the slowest hop (4 links within the pod, 2 us).
+// used once, so the ring drains at B; latency 3 x the mean hop (2, 4, 2 and 4 links: 1.5 us).
 TEST(FlowModel, RingOnAnIdleFabric) {
     const Fabric fabric(fat_tree(4));
     FlowModel model(fabric.cluster, fabric.router, plain());
@@ -160,7 +160,28 @@ TEST(FlowModel, RingOnAnIdleFabric) {
     model.start(SimTime{0}, request);
     const std::vector<Completion> done = run(model);
     ASSERT_EQ(done.size(), 1U);
-    EXPECT_EQ(done[0].at, SimTime{1'000'000'000 + 3 * 2'000'000});
+    EXPECT_EQ(done[0].at, SimTime{1'000'000'000 + 3 * 1'500'000});
+}
+
+// A transfer right behind another one on its way has no latency of its own; its messages decide its framing.
+TEST(FlowModel, StepsAndMessagesOfAPair) {
+    const Fabric fabric(fat_tree(4));
+    NetworkSpec spec = plain();
+    spec.framing = Framing::fixed_64;
+    const std::vector<GpuId> gpus{GpuId{0}, GpuId{1}};
+    const auto end_of = [&](std::uint32_t steps, std::int64_t messages) {
+        FlowModel model(fabric.cluster, fabric.router, spec);
+        TransferRequest request;
+        request.gpus = gpus;
+        request.size = Bytes{64'000};
+        request.steps = steps;
+        request.messages = messages;
+        model.start(SimTime{0}, request);
+        return run(model).at(0).at;
+    };
+    EXPECT_EQ(end_of(1, 1000) - SimTime{0}, SimDuration{128'000 * 20 + 1'000'000});  // 64 bytes and as many of framing
+    EXPECT_EQ(end_of(0, 1000) - SimTime{0}, SimDuration{128'000 * 20});
+    EXPECT_EQ(end_of(0, 1) - SimTime{0}, SimDuration{(64'000 + 16 * 64) * 20});
 }
 
 // All-to-all of 8 members, each sends S in all: one host link carries S, whatever the number of members.

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "models/network/sprayed_links.hpp"
 #include "models/network/study/figures.hpp"
 #include "models/network/study/idle_time.hpp"
 #include "models/network/study/trace_file.hpp"
@@ -111,6 +112,68 @@ TEST(Study, FidelitiesAgreeOnIdlePaths) {
     }
 }
 
+double longest_us(const StudyRecord& record) {
+    SimDuration longest;
+    for (const FlowRecord& flow : record.flows) longest = std::max(longest, flow.finished - flow.start);
+    return longest.seconds() * 1e6;
+}
+
+// The root sends only what its children have sent it: from latency-bound to bandwidth-bound.
+TEST(Study, TreesOfAllFidelitiesAgree) {
+    for (const std::int64_t size : {1'000, 100'000, 4'000'000}) {
+        const PatternSpec pattern = spec_of(Pattern::tree_all_reduce, 16, Bytes{size});
+        const ClusterSpec fabric = testing::fat_tree_with_ecmp(8);
+        const double packet = longest_us(run_pattern(pattern, Fidelity::packet, fabric));
+        EXPECT_NEAR(longest_us(run_pattern(pattern, Fidelity::flow, fabric)) / packet, 1, 0.1) << size;
+    }
+}
+
+// 0 -> 1 -> 2, two messages: the second hop sends each when it has arrived, and the messages move without a gap.
+TEST(Study, AGrantedMessageStartsWhenItMay) {
+    const Cluster cluster = build_cluster(testing::fat_tree_with_ecmp(8));
+    const Router router(cluster, {}, 1);
+    NetworkSpec network = testing::PacketBed::plain_network();
+    std::vector<StudyFlow> flows(2);
+    for (std::uint32_t i = 0; i < 2; ++i) {
+        flows[i].source = GpuId{i};
+        flows[i].destination = GpuId{i + 1};
+        flows[i].message = Bytes{40'960};
+        flows[i].messages = 2;
+    }
+    flows[0].grants = {1};
+    flows[1].granted = 0;
+    const IdleTimes times(cluster, router, network, Switch::off);
+    const IdlePath first = times.path(flows[0]), second = times.path(flows[1]);
+    const SimDuration ahead = times.one_way(first, flows[0].message);
+    const SimDuration behind = times.one_way(second, flows[1].message, 2) + second.ack_return;
+    for (const Fidelity fidelity : {Fidelity::flow, Fidelity::ideal}) {
+        network.fidelity = fidelity;
+        const StudyRecord record =
+            run_fluid(cluster, router, network, PathChoice::ecmp, flows, times.completions(flows));
+        EXPECT_EQ(record.flows[0].finished - record.flows[0].start, record.flows[0].idle);
+        EXPECT_EQ(record.flows[1].finished - record.flows[1].start, ahead + behind);
+    }
+}
+
+// Hops of 2 and 4 links, and of 6 between pods: a chunk pays for those that it crosses, not for the longest.
+TEST(Study, AnIdleRingIsNotSlowedDownAtAnyFidelity) {
+    for (const std::int64_t size : {1'000, 400'000, 4'000'000}) {
+        const PatternSpec pattern = spec_of(Pattern::ring_all_reduce, 32, Bytes{size});
+        for (const Fidelity fidelity : {Fidelity::ideal, Fidelity::flow, Fidelity::packet}) {
+            const StudyRecord record = run_pattern(pattern, fidelity, testing::fat_tree_with_ecmp(8));
+            for (const FlowRecord& flow : record.flows)
+                EXPECT_NEAR((flow.finished - flow.start).seconds() / flow.idle.seconds(), 1, 0.03) << size;
+        }
+    }
+}
+
+// NVLink hops between nodes do not let a ring get ahead of its NICs.
+TEST(Study, ARingRunsAtItsSlowestHop) {
+    const PatternSpec pattern = spec_of(Pattern::ring_all_reduce, 16, Bytes{16'000'000});
+    for (const FlowRecord& flow : run_pattern(pattern, Fidelity::flow, testing::clos(2)).flows)
+        EXPECT_NEAR((flow.finished - flow.start).seconds() / flow.idle.seconds(), 1, 0.01);
+}
+
 TEST(Study, PermutationsOfBothFidelitiesAreClose) {
     PacketSpec endless;
     endless.buffer.bounded = Switch::off;
@@ -126,10 +189,7 @@ TEST(Study, PermutationsOfBothFidelitiesAreClose) {
 TEST(Study, SprayingLoadsAllShortestPathsEvenly) {
     const Cluster cluster = build_cluster(testing::fat_tree_with_ecmp(8));
     const Router router(cluster, {}, 1);
-    StudyFlow flow;
-    flow.source = GpuId{0};
-    flow.destination = GpuId{127};
-    const std::vector<WeightedLink> links = sprayed_links(router, flow);
+    const std::vector<WeightedLink> links = sprayed_links(router, GpuId{0}, GpuId{127});
     ASSERT_EQ(links.size(), 42U);
     double sum = 0, core = 0;
     for (const WeightedLink& use : links) {

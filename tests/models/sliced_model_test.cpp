@@ -87,7 +87,7 @@ TEST(SlicedModel, CountsEveryTransmission) {
     bed.run(model);
     EXPECT_EQ(model.packet_share().transmissions, 147U * 2 * 2);
     EXPECT_EQ(model.packet_share().payload, 600'000);
-    EXPECT_EQ(model.packet_share().payload_all, 3 * 600'000);
+    EXPECT_EQ(model.packet_share().payload_all, (1 + 4 + 1) * 600'000);  // each member of the ring sends 600 kB
     EXPECT_EQ(model.packet_share().shared, 1);  // the ring takes the same links, a millisecond later
 }
 

@@ -97,6 +97,19 @@ TEST_F(PacketRun, SlicesAreParts) {
     EXPECT_LT(payload("ranks=0-0"), all / 4);
 }
 
+// As `place` counts them: payload by the highest tier that it crosses, and all but NVLink's leaves a node.
+TEST_F(PacketRun, CountsTheBytesThatPlaceCounts) {
+    const double all = metrics({"--fidelity", "packet", "--slice", "phase=pp"})["packets"]["payload_bytes_all"];
+    const ProgramResult place = run_rehearse({"place", "job.yaml"}, folder_.path());
+    ASSERT_EQ(place.exit_code, 0) << place.err;
+    const std::string title = "highest tier they cross:";
+    std::istringstream words(place.out.substr(place.out.find(title) + title.size()));
+    double placed = 0, value = 0;
+    for (std::string tier; words >> tier >> value;) placed += tier == "nvlink" ? 0 : value;
+    EXPECT_NEAR(all, placed, 1e-3 * placed);
+    EXPECT_THAT(program({"--fidelity", "packet"}).out, HasSubstr("B between nodes (100 %)"));
+}
+
 TEST_F(PacketRun, PacketKeysAct) {
     const std::vector<std::string> lossy{"--fidelity", "packet", "--slice", "phase=pp", "--set",
                                          "models.network.packet.loss.data=1e-3", "--set",

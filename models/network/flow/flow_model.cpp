@@ -2,8 +2,8 @@
 
 namespace rehearse {
 
-FlowModel::FlowModel(const Cluster& cluster, const Router& router, const NetworkSpec& spec)
-    : paths_(cluster, router, spec), network_(paths_.capacities(), spec.coalesce) {}
+FlowModel::FlowModel(const Cluster& cluster, const Router& router, const NetworkSpec& spec, PathChoice paths)
+    : paths_(cluster, router, spec, paths), network_(paths_.capacities(), spec.coalesce) {}
 
 FlowId FlowModel::start(SimTime at, const TransferRequest& request) {
     const TransferPaths::Prepared prepared = paths_.prepare(request);

@@ -15,7 +15,8 @@ namespace rehearse {
 class FlowModel final : public NetworkModel {
 public:
     // Cluster and router must outlive the model.
-    FlowModel(const Cluster& cluster, const Router& router, const NetworkSpec& spec);
+    FlowModel(const Cluster& cluster, const Router& router, const NetworkSpec& spec,
+              PathChoice paths = PathChoice::ecmp);
 
     FlowId start(SimTime at, const TransferRequest& request) override;
     SimTime next_event_time() override { return network_.next_event_time(); }

@@ -43,23 +43,32 @@ IdlePath IdleTimes::path(const StudyFlow& flow) const {
     return path;
 }
 
-SimDuration IdleTimes::one_way(const IdlePath& path, Bytes message, std::int64_t messages) const {
+SimDuration IdleTimes::moving(const IdlePath& path, Bytes message, std::int64_t messages) const {
     SimDuration moving;
     if (path.slowest_ethernet.value > 0) moving = wire(message) * messages / path.slowest_ethernet;
     if (path.slowest_inside.value > 0) moving = std::max(moving, message * messages / path.slowest_inside);
-    return moving + path.latency + path.store_and_forward;
+    return moving;
 }
 
-// The last message of a ring's flow has come around over the hops before it, one for each of its messages.
+SimDuration IdleTimes::one_way(const IdlePath& path, Bytes message, std::int64_t messages) const {
+    return moving(path, message, messages) + path.latency + path.store_and_forward;
+}
+
+// The last message of a ring's flow has come around over the hops before it, one for each of its messages. All members
+// send at once, so that none gets ahead of the slowest hop.
 void IdleTimes::add_ring(std::span<const StudyFlow> ring, std::span<SimDuration> times) const {
     const std::size_t n = ring.size();
     std::vector<SimDuration> before(2 * n + 1);  // sums over the hops of two laps
-    for (std::size_t i = 0; i < 2 * n; ++i)
-        before[i + 1] = before[i] + one_way(path(ring[i % n]), ring[i % n].message);
+    SimDuration slowest;
+    for (std::size_t i = 0; i < 2 * n; ++i) {
+        const IdlePath hop = path(ring[i % n]);
+        before[i + 1] = before[i] + hop.latency + hop.store_and_forward;
+        slowest = std::max(slowest, moving(hop, ring[i % n].message, 1));
+    }
     for (std::size_t i = 0; i < n; ++i) {
         const auto laps = ring[i].messages / static_cast<std::int64_t>(n);
         const auto rest = static_cast<std::size_t>(ring[i].messages) % n;
-        times[i] += before[n] * laps + before[n + i + 1] - before[n + i + 1 - rest];
+        times[i] += slowest * ring[i].messages + before[n] * laps + before[n + i + 1] - before[n + i + 1 - rest];
     }
 }
 

@@ -2,8 +2,9 @@
 // a fluid time into a flow completion time.
 //
 //     one way    = wire bytes / slowest rate + sum of latencies + first packet / rate of every other link
-//     completion = one way of all messages + ACK return; in a ring the sum of one way over the hops before, one hop for
-//                  each message, + ACK return
+//     completion = one way of all messages + ACK return
+//     in a ring  = messages x (wire bytes of one / rate of its slowest hop)
+//                  + latencies and first packets of the hops before, one hop for each message, + ACK return
 //     ACK return = sum over the links back of latency + ACK / rate
 //
 // Ethernet links store and forward whole packets; NVLink and PCIe add latency and may be the slowest. Exact for packets
@@ -41,6 +42,7 @@ public:
 
 private:
     void add_ring(std::span<const StudyFlow> ring, std::span<SimDuration> times) const;
+    SimDuration moving(const IdlePath& path, Bytes message, std::int64_t messages) const;  // at the slowest rate
     Bytes wire(Bytes message) const;
 
     const Cluster* cluster_;

@@ -6,7 +6,6 @@
 #include <string>
 #include <vector>
 
-#include "models/network/flow/max_min_solver.hpp"
 #include "models/network/packet/counters.hpp"
 #include "models/network/packet/engine.hpp"
 #include "models/network/packet/fabric_graph.hpp"
@@ -91,13 +90,11 @@ private:
 // not over another rail's NIC.
 bool leaves_by_own_nic(const Cluster& cluster, const Router& router, const StudyFlow& flow);
 
-// Flow and ideal fidelity: fluid time + (H - 1) first-packet serialisations + H propagations + ACK return. A ring is
-// one transfer: its flows end together. The flows of a tree run side by side. `paths` at flow fidelity: spraying loads
-// all shortest paths evenly (sprayed_links), anything else the path that ECMP hashes to.
+// Flow and ideal fidelity: fluid time + (H - 1) first-packet serialisations + H propagations + ACK return, once per
+// message of those that wait for each other. A ring is one transfer: its flows end together. Other flows that depend on
+// each other, as in a tree, send message by message (fluid_run.hpp). `paths` at flow fidelity: spraying loads all
+// shortest paths evenly (sprayed_links.hpp), anything else the path that ECMP hashes to.
 StudyRecord run_fluid(const Cluster& cluster, const Router& router, const NetworkSpec& network, PathChoice paths,
                       const std::vector<StudyFlow>& flows, const std::vector<SimDuration>& idle);
-
-// Every link on a shortest path of the flow, with its share when each switch splits evenly over its next hops.
-std::vector<WeightedLink> sprayed_links(const Router& router, const StudyFlow& flow);
 
 }  // namespace rehearse
