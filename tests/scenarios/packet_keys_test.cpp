@@ -57,7 +57,7 @@ const std::vector<std::string> dcqcn = with(marks, {root + "congestion=dcqcn"});
 
 const KeyRow key_rows[] = {
     {"transport.recovery", "selective_repeat", loss},
-    {"transport.paths", "spray", {}},
+    {"transport.paths", "spray", {root + "transport.recovery=selective_repeat"}},
     {"transport.flowlet_gap", "1 ns", {root + "transport={paths: flowlet, window_packets: 4}"}},
     {"transport.ack_every", "4", {}},
     {"transport.reorder_packets", "1", {root + "transport={paths: spray, recovery: selective_repeat}"}},
