@@ -107,7 +107,9 @@ TEST_F(PacketRun, CountsTheBytesThatPlaceCounts) {
     double placed = 0, value = 0;
     for (std::string tier; words >> tier >> value;) placed += tier == "nvlink" ? 0 : value;
     EXPECT_NEAR(all, placed, 1e-3 * placed);
-    EXPECT_THAT(program({"--fidelity", "packet"}).out, HasSubstr("B between nodes (100 %)"));
+    const ProgramResult whole =
+        run_rehearse({"run", "job.yaml", "--fidelity", "packet", "--out", "all"}, folder_.path());
+    EXPECT_THAT(whole.out, HasSubstr("B between nodes (100 %)"));
 }
 
 TEST_F(PacketRun, PacketKeysAct) {
