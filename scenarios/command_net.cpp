@@ -25,7 +25,7 @@ NetRequest request_of(const NetArguments& arguments, const CLI::App& command) {
     request.path = arguments.scenario.path;
     request.overrides = arguments.scenario.overrides;
     if (command.count("--fidelity") > 0) request.overrides.push_back("models.network.fidelity=" + arguments.fidelity);
-    if (command.count("--seed") > 0) 
+    if (command.count("--seed") > 0)
         request.overrides.push_back(fmt::format("seed={}", value_of("--seed", parse_unsigned(arguments.seed))));
     if (command.count("--out") > 0) request.out = arguments.out;
     request.quiet = arguments.quiet ? Switch::on : Switch::off;

@@ -171,7 +171,7 @@ TEST(PacketKeys, WhatHasNoEffectIsSaid) {
         try {
             const ValidNetScenario scenario = scenario_of({set});
             warnings = scenario.warnings();
-            if (warnings.empty()) continue;  // it acts here too
+            if (warnings.empty() || warnings.front().find("no effect") == std::string::npos) continue;  // it acts
             EXPECT_EQ(plain, what_happened(study(scenario))) << row.key;
         } catch (const InputError& error) {
             warnings.emplace_back(error.what());
