@@ -71,8 +71,9 @@ void add_net(CLI::App& app, Chosen& chosen) {
         ->excludes(threads);
     command->add_flag("--quiet", arguments->quiet, "no summary");
     command->callback([arguments, command, &chosen] {
-        chosen = [request = request_of(*arguments, *command), mpi = arguments->mpi] {
-            if (mpi) return net_with_processes(request);
+        chosen = [arguments, command] {
+            const NetRequest request = request_of(*arguments, *command);
+            if (arguments->mpi) return net_with_processes(request);
             return net(request) ? 0 : 1;
         };
     });

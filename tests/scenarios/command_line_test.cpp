@@ -58,6 +58,7 @@ TEST_F(CommandLineTest, MistypedWordsExitWith2AndASuggestion) {
     expect_usage({"run", "job.yaml", "--seeds", "0"}, "--seeds");
     expect_usage({"run", "job.yaml", "--seed", "x"}, "--seed");
     expect_usage({"run", "job.yaml", "--seed", "-1"}, "--seed: \"-1\" is out of range (expected an integer from 0 to");
+    expect_usage({"net", "job.yaml", "--seed", "-1"}, "--seed: \"-1\" is out of range (expected an integer from 0 to");
     expect_usage({"run", "job.yaml", "--seed", "18446744073709551615", "--seeds", "2"},
                  "--seeds: 2 seeds from 18446744073709551615 on pass the largest one");
     expect_usage({"run", "job.yaml", "--stop-after", "lunch"},
