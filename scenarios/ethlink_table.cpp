@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "scenarios/words.hpp"
+#include "scenarios/reading/words.hpp"
 #include "sim/base/units_text.hpp"
 #include "sim/trace/table.hpp"
 

@@ -1,3 +1,3 @@
-#include "scenarios/commands.hpp"
+#include "scenarios/commands/commands.hpp"
 
 int main(int argc, char** argv) { return rehearse::run_program(argc, argv); }

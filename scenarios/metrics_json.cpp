@@ -5,9 +5,9 @@
 
 #include "scenarios/installation.hpp"
 #include "scenarios/json_parts.hpp"
+#include "scenarios/reading/slice_text.hpp"
+#include "scenarios/reading/words.hpp"
 #include "scenarios/results.hpp"
-#include "scenarios/slice_text.hpp"
-#include "scenarios/words.hpp"
 #include "sim/base/fingerprint.hpp"
 
 namespace rehearse {

@@ -1,8 +1,8 @@
 #include "scenarios/one_seed.hpp"
 
 #include "runtime/simulate.hpp"
-#include "scenarios/findings.hpp"
 #include "scenarios/job_traffic.hpp"
+#include "scenarios/reading/findings.hpp"
 
 namespace rehearse {
 

@@ -6,11 +6,11 @@
 
 #include "models/network/packet/packet_model.hpp"
 #include "runtime/simulate.hpp"
-#include "scenarios/check_parts.hpp"
 #include "scenarios/job_traffic.hpp"
 #include "scenarios/one_seed.hpp"
+#include "scenarios/reading/check_parts.hpp"
+#include "scenarios/reading/slice_text.hpp"
 #include "scenarios/short_number.hpp"
-#include "scenarios/slice_text.hpp"
 
 namespace rehearse {
 

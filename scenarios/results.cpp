@@ -4,7 +4,7 @@
 
 #include <cctype>
 
-#include "scenarios/scenario_yaml.hpp"
+#include "scenarios/reading/scenario_yaml.hpp"
 #include "scenarios/text_file.hpp"
 #include "sim/trace/csv_writer.hpp"
 

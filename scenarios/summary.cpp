@@ -4,9 +4,9 @@
 #include <utility>
 
 #include "scenarios/packet_run.hpp"
+#include "scenarios/reading/words.hpp"
 #include "scenarios/results.hpp"
 #include "scenarios/short_number.hpp"
-#include "scenarios/words.hpp"
 
 namespace rehearse {
 

@@ -8,8 +8,8 @@
 #include "runtime/simulate.hpp"
 #include "scenarios/installation.hpp"
 #include "scenarios/job_traffic.hpp"
-#include "scenarios/read_scenario.hpp"
-#include "scenarios/validate_scenario.hpp"
+#include "scenarios/reading/read_scenario.hpp"
+#include "scenarios/reading/validate_scenario.hpp"
 
 namespace rehearse {
 namespace {

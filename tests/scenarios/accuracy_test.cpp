@@ -1,13 +1,13 @@
 // The accuracy tables of a document: written between their markers, and known to be stale when their inputs changed.
-#include "scenarios/accuracy.hpp"
+#include "scenarios/validation/accuracy.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
 
-#include "scenarios/marked_block.hpp"
-#include "scenarios/validation.hpp"
+#include "scenarios/validation/marked_block.hpp"
+#include "scenarios/validation/validation.hpp"
 #include "sim/base/fault.hpp"
 #include "tests/scenarios/program.hpp"
 #include "tests/sim/temporary_folder.hpp"

@@ -1,10 +1,10 @@
 // CSV files of other tools: what is read, and where the faults of a row are placed.
-#include "scenarios/csv_reader.hpp"
+#include "scenarios/validation/csv_reader.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "scenarios/calibration.hpp"
+#include "scenarios/validation/calibration.hpp"
 #include "tests/scenarios/program.hpp"
 #include "tests/sim/temporary_folder.hpp"
 

@@ -4,9 +4,9 @@
 
 #include <map>
 
-#include "scenarios/read_scenario.hpp"
-#include "scenarios/scenario_yaml.hpp"
-#include "scenarios/validate_scenario.hpp"
+#include "scenarios/reading/read_scenario.hpp"
+#include "scenarios/reading/scenario_yaml.hpp"
+#include "scenarios/reading/validate_scenario.hpp"
 #include "sim/config/load_config.hpp"
 #include "tests/scenarios/program.hpp"
 #include "tests/sim/temporary_folder.hpp"

@@ -5,8 +5,8 @@
 #include <nlohmann/json.hpp>
 
 #include "models/network/study/traffic.hpp"
-#include "scenarios/read_scenario.hpp"
-#include "scenarios/scenario_yaml.hpp"
+#include "scenarios/reading/read_scenario.hpp"
+#include "scenarios/reading/scenario_yaml.hpp"
 #include "sim/config/load_config.hpp"
 #include "tests/scenarios/program.hpp"
 #include "tests/sim/temporary_folder.hpp"

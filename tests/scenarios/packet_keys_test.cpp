@@ -5,10 +5,10 @@
 
 #include <algorithm>
 
-#include "scenarios/idle_keys.hpp"
-#include "scenarios/net.hpp"
-#include "scenarios/read_scenario.hpp"
-#include "scenarios/scenario_yaml.hpp"
+#include "scenarios/net/idle_keys.hpp"
+#include "scenarios/net/net.hpp"
+#include "scenarios/reading/read_scenario.hpp"
+#include "scenarios/reading/scenario_yaml.hpp"
 #include "sim/config/load_config.hpp"
 
 namespace rehearse {

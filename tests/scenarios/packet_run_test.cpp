@@ -5,7 +5,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "scenarios/slice_text.hpp"
+#include "scenarios/reading/slice_text.hpp"
 #include "tests/scenarios/program.hpp"
 #include "tests/sim/temporary_folder.hpp"
 

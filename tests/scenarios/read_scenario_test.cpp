@@ -1,10 +1,10 @@
 // A scenario file becomes the values that it says, with defaults for the rest, and is written back to the same values.
-#include "scenarios/read_scenario.hpp"
+#include "scenarios/reading/read_scenario.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "scenarios/scenario_yaml.hpp"
+#include "scenarios/reading/scenario_yaml.hpp"
 #include "tests/scenarios/small.hpp"
 #include "tests/sim/temporary_folder.hpp"
 

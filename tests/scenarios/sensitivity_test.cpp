@@ -1,5 +1,5 @@
 // Each change moves the step in its direction, or the reason says from the figures why it does not.
-#include "scenarios/sensitivity.hpp"
+#include "scenarios/sensitivity/sensitivity.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

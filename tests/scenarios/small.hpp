@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "scenarios/read_scenario.hpp"
-#include "scenarios/validate_scenario.hpp"
+#include "scenarios/reading/read_scenario.hpp"
+#include "scenarios/reading/validate_scenario.hpp"
 
 namespace rehearse {
 

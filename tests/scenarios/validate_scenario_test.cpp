@@ -1,5 +1,5 @@
 // Cross checks: each broken relation is reported at the key that breaks it, with the numbers that show it.
-#include "scenarios/validate_scenario.hpp"
+#include "scenarios/reading/validate_scenario.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -6,8 +6,8 @@
 #include <functional>
 
 #include "scenarios/predict.hpp"
-#include "scenarios/read_scenario.hpp"
-#include "scenarios/validate_scenario.hpp"
+#include "scenarios/reading/read_scenario.hpp"
+#include "scenarios/reading/validate_scenario.hpp"
 
 namespace rehearse {
 namespace {

@@ -4,13 +4,13 @@
 #include <filesystem>
 
 #include "runtime/parallel_for.hpp"
-#include "scenarios/calibration.hpp"
 #include "scenarios/installation.hpp"
 #include "scenarios/predict.hpp"
-#include "scenarios/published.hpp"
-#include "scenarios/read_scenario.hpp"
-#include "scenarios/validate_a100.hpp"
-#include "scenarios/validate_scenario.hpp"
+#include "scenarios/reading/read_scenario.hpp"
+#include "scenarios/reading/validate_scenario.hpp"
+#include "scenarios/validation/calibration.hpp"
+#include "scenarios/validation/published.hpp"
+#include "scenarios/validation/validate_a100.hpp"
 
 namespace rehearse {
 namespace {

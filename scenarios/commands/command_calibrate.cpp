@@ -1,0 +1,25 @@
+#include <CLI/CLI.hpp>
+#include <memory>
+
+#include "scenarios/commands/commands.hpp"
+#include "scenarios/validation/calibration.hpp"
+
+namespace rehearse {
+
+void add_calibrate(CLI::App& app, Chosen& chosen) {
+    CLI::App* calibrate =
+        add_command(app, "calibrate", "fit device profiles", "rehearse calibrate fit megascale-ampere");
+    calibrate->require_subcommand(1);
+    auto request = std::make_shared<CalibrateRequest>();
+    request->a100 = default_a100_data();
+    CLI::App* fit = add_command(*calibrate, "fit", "fit the free numbers of a profile on its named rows",
+                                "rehearse calibrate fit a100-sxm-80g --out my-a100.yaml");
+    fit->add_option("profile", request->name, "a100-sxm-80g or megascale-ampere")->required();
+    fit->add_option("--start", request->start, "profile to start from (default: the shipped one)")->type_name("FILE");
+    add_output_file(*fit, "--out", request->out, "profile file to write");
+    fit->add_option("--steps", request->a100.step_files, "measured steps (a100-sxm-80g)")->type_name("FILE");
+    fit->add_option("--all-reduce", request->a100.all_reduce_file, "measured NVLink all-reduces")->type_name("FILE");
+    fit->callback([request, &chosen] { chosen = [request] { return calibrate_command(*request); }; });
+}
+
+}  // namespace rehearse

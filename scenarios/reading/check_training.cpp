@@ -1,0 +1,135 @@
+#include <fmt/format.h>
+
+#include "scenarios/reading/check_parts.hpp"
+#include "sim/base/units.hpp"
+
+namespace rehearse {
+
+namespace {
+
+// Passes of all stages together: the programs hold a few instructions for each, so this bounds memory.
+constexpr std::int64_t passes_max = std::int64_t{1} << 22;
+
+std::int64_t nearest_multiple(std::int64_t value, std::int64_t unit) { return (value + unit - 1) / unit * unit; }
+
+// t p d c = GPUs.
+void check_product(ParallelSpec& parallel, std::int64_t gpus, Findings& findings) {
+    const detail::Wide others = detail::Wide{parallel.tensor} * parallel.pipeline * parallel.context;
+    if (parallel.data == 0) {
+        if (gpus % others != 0 || others > gpus)
+            return findings.fault("training.parallel",
+                                  fmt::format("tensor {} x pipeline {} x context {} does not divide the "
+                                              "{} GPUs of the job",
+                                              parallel.tensor, parallel.pipeline, parallel.context, gpus),
+                                  "a product that divides job.gpus", "change a degree or job.gpus");
+        parallel.data = static_cast<std::int64_t>(gpus / others);
+        return;
+    }
+    const detail::Wide product = others * parallel.data;
+    if (product == gpus) return;
+    const std::string shown =
+        product > INT64_MAX ? "more than 2^63" : fmt::format("{}", static_cast<std::int64_t>(product));
+    const bool can_fix = others <= gpus && gpus % others == 0;
+    findings.fault("training.parallel",
+                   fmt::format("tensor {} x pipeline {} x data {} x context {} = {} GPUs, the job has {}",
+                               parallel.tensor, parallel.pipeline, parallel.data, parallel.context, shown, gpus),
+                   "a product equal to job.gpus",
+                   can_fix ? fmt::format("set data: {}", static_cast<std::int64_t>(gpus / others))
+                           : "change a degree or job.gpus");
+}
+
+void check_divides(std::string_view key, std::int64_t value, std::string_view divisor_name, std::int64_t divisor,
+                   Findings& findings) {
+    if (value % divisor == 0) return;
+    findings.fault(key, fmt::format("{} is not divisible by {} {}", value, divisor_name, divisor),
+                   fmt::format("a multiple of {}", divisor),
+                   fmt::format("for example {}", nearest_multiple(value, divisor)));
+}
+
+void check_model(const TrainingSpec& training, Findings& findings) {
+    const ModelSpec& model = training.model;
+    const ParallelSpec& parallel = training.parallel;
+    check_divides("training.model.hidden", model.hidden, "heads", model.heads, findings);
+    check_divides("training.model.heads", model.heads, "tensor", parallel.tensor, findings);
+    check_divides("training.model.hidden", model.hidden, "tensor", parallel.tensor, findings);
+    if (model.ffn > 0) check_divides("training.model.ffn", model.ffn, "tensor", parallel.tensor, findings);
+    check_divides("training.model.sequence", model.sequence, "context", parallel.context, findings);
+    if (parallel.context > 1 && model.sequence % parallel.context == 0 && model.sequence / parallel.context % 2 != 0)
+        findings.fault("training.model.sequence",
+                       fmt::format("{} tokens leave each of context {} ranks an odd number, not two mirrored slices",
+                                   model.sequence, parallel.context),
+                       fmt::format("a multiple of {}", 2 * parallel.context),
+                       fmt::format("for example {}", nearest_multiple(model.sequence, 2 * parallel.context)));
+    if (is_on(parallel.sequence) && model.sequence % (parallel.context * parallel.tensor) != 0)
+        findings.fault("training.model.sequence",
+                       fmt::format("{} tokens cannot be cut over context {} x tensor {} ranks by sequence parallelism",
+                                   model.sequence, parallel.context, parallel.tensor),
+                       fmt::format("a multiple of {}", parallel.context * parallel.tensor), "");
+    const std::int64_t chunks = parallel.pipeline * parallel.virtual_stages;
+    if (model.layers % chunks != 0)
+        findings.fault("training.model.layers",
+                       fmt::format("{} layers cannot be cut into pipeline {} x virtual {} = {} chunks", model.layers,
+                                   parallel.pipeline, parallel.virtual_stages, chunks),
+                       fmt::format("a multiple of {}", chunks),
+                       fmt::format("for example {} layers, or other stages", nearest_multiple(model.layers, chunks)));
+    if (parallel.virtual_stages > 1 && parallel.pipeline == 1)
+        findings.fault("training.parallel.virtual",
+                       "virtual stages interleave the stages of a pipeline, there is only one",
+                       "1, or pipeline above 1");
+}
+
+// b d must divide the batch; m = batch / (b d) must be a multiple of p where stages are interleaved.
+void check_batch(const TrainingSpec& training, Findings& findings) {
+    const ParallelSpec& parallel = training.parallel;
+    const detail::Wide unit = detail::Wide{training.micro_batch} * parallel.data;
+    if (training.batch() % unit != 0 || unit > training.batch()) {
+        findings.fault("training.batch_global",
+                       fmt::format("a batch of {} sequences cannot be cut into micro-batches of {} for {} replicas",
+                                   training.batch(), training.micro_batch, parallel.data),
+                       unit > INT64_MAX ? "a batch that is a multiple of micro_batch x data"
+                                        : fmt::format("a multiple of {}", static_cast<std::int64_t>(unit)));
+        return;
+    }
+    const std::int64_t m = training.micro_batches();
+    if (parallel.virtual_stages > 1 && m % parallel.pipeline != 0)
+        findings.fault(
+            "training.batch_global",
+            fmt::format("{} micro-batches per replica are not a multiple of pipeline {}", m, parallel.pipeline),
+            "the interleaved schedule takes micro-batches in groups of the pipeline's size",
+            fmt::format("use a batch of {}, or virtual: 1",
+                        nearest_multiple(m, parallel.pipeline) * static_cast<std::int64_t>(unit)));
+    if (detail::Wide{m} * parallel.virtual_stages * parallel.pipeline > passes_max)
+        findings.fault("training.batch_global",
+                       fmt::format("{} micro-batches x {} chunks x {} stages is more than a simulated step takes", m,
+                                   parallel.virtual_stages, parallel.pipeline),
+                       fmt::format("at most {} passes", passes_max), "use a smaller batch or larger micro-batches");
+}
+
+void warn(const TrainingSpec& training, Findings& findings) {
+    const TechniqueSpec& technique = training.technique;
+    if (technique.window >= training.model.sequence)
+        findings.warning("training.technique.window",
+                         fmt::format("a window of {} tokens covers the whole sequence of {}", technique.window,
+                                     training.model.sequence),
+                         "it changes nothing");
+    if (training.recompute == Recompute::selective && technique.operators == OperatorSet::efficient)
+        findings.warning("training.recompute", "the efficient operators keep no attention scores to compute again",
+                         "selective changes nothing here; use none or full");
+    if (is_on(technique.overlap_tensor) && training.parallel.tensor == 1)
+        findings.warning("training.technique.overlap_tensor", "there is no tensor communication to hide");
+    if (is_on(technique.overlap_pipeline) && training.parallel.pipeline == 1)
+        findings.warning("training.technique.overlap_pipeline", "there is no pipeline communication to hide");
+    if (is_on(technique.overlap_data) && training.parallel.data * training.parallel.context == 1)
+        findings.warning("training.technique.overlap_data", "there is no data-parallel communication to hide");
+}
+
+}  // namespace
+
+void check_training(TrainingSpec& training, const JobSpec& job, Findings& findings) {
+    check_product(training.parallel, job.gpus, findings);
+    check_model(training, findings);
+    if (training.parallel.data > 0) check_batch(training, findings);
+    warn(training, findings);
+}
+
+}  // namespace rehearse
