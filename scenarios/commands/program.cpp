@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cstdio>
 
 #include "scenarios/commands/commands.hpp"
 #include "scenarios/installation.hpp"
@@ -84,7 +85,10 @@ std::string command_line(int argc, const char* const* argv) {
 
 int run_chosen(const Chosen& chosen, const std::string& line) {
     try {
-        return chosen();
+        const int code = chosen();
+        if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0)
+            throw OutputError("the output cannot be written to the end: no space left, or nobody reads it");
+        return code;
     } catch (const InputError& error) {
         fmt::print(stderr, "{}\n", error.what());
         return exit_bad_input;

@@ -129,5 +129,16 @@ TEST_F(CommandLineTest, CompletionKnowsCommandsAndOptions) {
     EXPECT_THAT(run({"completion", "zsh"}).out, HasSubstr("bashcompinit"));
 }
 
+// What could not be printed is not done.
+TEST(CommandLineOutput, AFullPlaceIsAnError) {
+    if (!std::filesystem::exists("/dev/full")) GTEST_SKIP() << "no /dev/full here";
+    const TemporaryFolder folder;
+    const std::string command = std::string(REHEARSE_BINARY) + " topo " +
+                                source_path("scenarios/library/dense_8.yaml") + " > /dev/full";
+    const ProgramResult result = run_command({"sh", "-c", command}, folder.path());
+    EXPECT_EQ(result.exit_code, 1);
+    EXPECT_NE(result.err.find("rehearse: "), result.err.npos) << result.err;
+}
+
 }  // namespace
 }  // namespace rehearse
