@@ -136,7 +136,8 @@ def _read_links(results, file):
 
 def _read_flows(results, file):
     with open(file, newline="", encoding="utf-8") as rows:
-        results.flows = [row | {"slowdown": float(row["slowdown"])} for row in csv.DictReader(rows)]
+        results.flows = [row | {"slowdown": float(row["slowdown"] or "nan")}  # a flow that failed has none
+                         for row in csv.DictReader(rows)]
 
 
 def _read_series(results, file):

@@ -112,7 +112,7 @@ class ReportTest(unittest.TestCase):
         folder = write_results(self.root / "a", net_metrics())
         (folder / "timeline.json.gz").unlink()
         (folder / "placement.csv").unlink()
-        (folder / "flows.csv").write_text("flow,slowdown,end\n0,1.5,whole\n1,40,whole\n2,0,failed\n")
+        (folder / "flows.csv").write_text("flow,slowdown,end\n0,1.5,whole\n1,40,whole\n2,,failed\n")
         (folder / "series.csv").write_text("time_us,queue_longest_bytes\n10,4000\n20,0\n")
         code, _, err = self.run_report(folder)
         self.assertEqual((code, err), (0, ""))
