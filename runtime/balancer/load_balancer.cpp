@@ -34,25 +34,18 @@ std::optional<BalanceDecision> LoadBalancer::after_step(std::span<const std::uin
     ++step_;
     const bool rests = step_ < map_since_ + spec_.cool_down && map_.version() > 0;
     if (spec_.period > 0 && step_ % spec_.period == 0 && !rests) {
-        if (std::optional<ExpertMap> planned = slow_plan()) {
-            const std::vector<double> forecast = heat_.mean();
-            if (auto decision = take(BalanceScale::slow, std::move(*planned), forecast)) {
-                map_since_ = step_;
-                return decision;
-            }
+        const std::vector<double> forecast = heat_.mean();
+        // The whole map anew: the spare slots take part, and are filled with replicas.
+        if (auto decision =
+                take(BalanceScale::slow, balance_experts(forecast, shape_, map_.version() + 1), forecast)) {
+            map_since_ = step_;
+            return decision;
         }
     }
     if (spec_.top == 0 || spec_.spare_slots == 0) return std::nullopt;
-    if (std::optional<ExpertMap> planned = fast_plan()) {
-        const std::vector<double> forecast = confident_loads();
-        return take(BalanceScale::fast, std::move(*planned), forecast);
-    }
-    return std::nullopt;
-}
-
-// The whole map anew. The spare slots take part, and are filled with replicas.
-std::optional<ExpertMap> LoadBalancer::slow_plan() const {
-    return balance_experts(heat_.mean(), shape_, map_.version() + 1);
+    const std::vector<double> forecast = confident_loads();
+    std::optional<ExpertMap> planned = fast_plan(forecast);
+    return planned ? take(BalanceScale::fast, std::move(*planned), forecast) : std::nullopt;
 }
 
 // How far the last step is to be believed: an expert counts by its tokens times how well they agree with the window,
@@ -70,8 +63,7 @@ std::vector<double> LoadBalancer::confident_loads() const {
 
 // The hottest experts, by load per replica, get the spare slots of the GPUs that have least to do. A slot whose expert
 // would be lost, or that rests, stays.
-std::optional<ExpertMap> LoadBalancer::fast_plan() {
-    const std::vector<double> loads = confident_loads();
+std::optional<ExpertMap> LoadBalancer::fast_plan(std::span<const double> loads) const {
     std::vector<std::uint32_t> slots(map_.expert_of_slot().begin(), map_.expert_of_slot().end());
     std::vector<std::uint32_t> copies(map_.expert_count(), 0), free;
     for (const std::uint32_t expert : slots) ++copies[expert];

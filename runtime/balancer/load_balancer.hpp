@@ -40,8 +40,7 @@ public:
     std::optional<BalanceDecision> after_step(std::span<const std::uint64_t> tokens);
 
 private:
-    std::optional<ExpertMap> slow_plan() const;
-    std::optional<ExpertMap> fast_plan();
+    std::optional<ExpertMap> fast_plan(std::span<const double> loads) const;
     std::optional<BalanceDecision> take(BalanceScale scale, ExpertMap planned, std::span<const double> forecast);
     std::vector<double> confident_loads() const;
     bool is_spare(std::uint32_t slot) const;

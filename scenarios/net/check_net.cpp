@@ -109,7 +109,7 @@ void check_patterns(NetScenario& scenario, Findings& findings) {
 // At flow fidelity: what is not as usual and acts on packets only.
 void warn_of_packet_keys(const NetScenario& scenario, Findings& findings) {
     const auto warn = [&](const std::string& key) {
-        findings.warning(key, "it has no effect: no packet is simulated", "take models.network.fidelity: packet");
+        warn_without_effect(key, "no packet is simulated", "models.network.fidelity: packet", findings);
     };
     for (const IdleKey& idle : idle_keys(scenario.packet, scenario.network))
         warn("models.network.packet." + idle.key);

@@ -107,12 +107,16 @@ private:
 
 }  // namespace
 
+void warn_without_effect(std::string_view key, std::string_view why, std::string_view needs, Findings& findings) {
+    findings.warning(key, "it has no effect: " + std::string(why), std::string(needs));
+}
+
 void check_packet(const PacketSpec& packet, const NetworkSpec& network, Findings& findings) {
     PacketCheck(packet, network, findings).run();
     for (const IdleKey& idle : idle_keys(packet, network)) {
         const std::string key = "models.network.packet." + idle.key;
         if (idle.is_contradiction) findings.fault(key, std::string(idle.why), std::string(idle.needs));
-        else findings.warning(key, "it has no effect: " + std::string(idle.why), std::string(idle.needs));
+        else warn_without_effect(key, idle.why, idle.needs, findings);
     }
 }
 

@@ -21,6 +21,7 @@ void check_slice(const ModelsSpec& models, const JobSpec& job, const NodeSpec& n
 // Packet fidelity: sizes that no packet fits into, values that contradict each other; a warning for each value that is
 // no default and that nothing looks at. Of net scenarios too.
 void check_packet(const PacketSpec& packet, const NetworkSpec& network, Findings& findings);
+void warn_without_effect(std::string_view key, std::string_view why, std::string_view needs, Findings& findings);
 // What only the built fabric knows: headroom comes from its links, XOFF from what the headroom leaves. InputError;
 // returns warnings.
 std::vector<std::string> check_buffers(const PacketSpec& packet, const SharedBuffer::Limits& limits,

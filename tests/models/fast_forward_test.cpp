@@ -58,6 +58,18 @@ double relative(SimTime a, SimTime b) {
     return std::abs(static_cast<double>(a.value - b.value)) / static_cast<double>(b.value);
 }
 
+FaultPlan slow_nic(const Fabric& fabric, GpuId gpu, Ratio factor, SimTime begin) {
+    const FabricGraph& graph = *fabric.graph;
+    LinkFault slow;
+    slow.kind = LinkFaultKind::slow;
+    slow.link = graph.port(graph.first_port(graph.nic_of(gpu))).link;
+    slow.factor = factor;
+    slow.begin = begin;
+    FaultPlan plan;
+    plan.links.push_back({0, slow, {}});
+    return plan;
+}
+
 std::uint64_t data_of(const StudyRecord& record) { return total_of(record.links).data; }
 
 // Nothing is lost in the counting: all data packets have crossed their links, left out or not.
@@ -83,12 +95,7 @@ TEST(FastForward, RingKeepsItsTime) {
 // A member waits for all its messages, whatever is left out: a ring of a slow link goes at the pace of that link.
 TEST(FastForward, RingOverASlowLinkGoesAtItsPace) {
     const Fabric fabric(16, 4);
-    FaultPlan plan;
-    LinkFault slow;
-    slow.kind = LinkFaultKind::slow;
-    slow.link = fabric.graph->port(fabric.graph->first_port(fabric.graph->nic_of(GpuId{5}))).link;
-    slow.factor = Ratio{0.5};
-    plan.links.push_back({0, slow, {}});
+    const FaultPlan plan = slow_nic(fabric, GpuId{5}, Ratio{0.5}, SimTime{});
     const auto flows = flows_of(Pattern::ring_all_reduce, Bytes{64'000'000}, 16);
     const StudyRecord full = fabric.run(flows, Switch::off, plan), skipped = fabric.run(flows, Switch::on, plan);
     EXPECT_LT(relative(skipped.end, full.end), 0.01);
@@ -108,13 +115,7 @@ TEST(FastForward, BulkTransfersEndWhenTheyWould) {
 // A fault that is still to come is met at its time.
 TEST(FastForward, WaitsForTheLastFault) {
     const Fabric fabric(16, 4);
-    FaultPlan plan;
-    LinkFault slow;
-    slow.kind = LinkFaultKind::slow;
-    slow.link = fabric.graph->port(fabric.graph->first_port(fabric.graph->nic_of(GpuId{0}))).link;
-    slow.factor = Ratio{0.25};
-    slow.begin = SimTime{1'000'000'000};
-    plan.links.push_back({0, slow, {}});
+    const FaultPlan plan = slow_nic(fabric, GpuId{0}, Ratio{0.25}, SimTime{1'000'000'000});
     const auto flows = flows_of(Pattern::permutation, Bytes{300'000'000}, 6);
     const StudyRecord full = fabric.run(flows, Switch::off, plan), skipped = fabric.run(flows, Switch::on, plan);
     expect_same(skipped, full, 0.01);

@@ -12,29 +12,27 @@
 namespace rehearse {
 namespace {
 
-using ::testing::ElementsAre;
+using ::testing::ElementsAreArray;
 
-std::vector<double> loads_of_gpus(const ExpertMap& map, const std::vector<double>& loads) {
-    return map.gpu_load(loads);
-}
+// The examples in the README of deepseek-ai/EPLB: 12 experts, 16 slots, 4 groups, 2 nodes, 8 GPUs. Loads, slots, and
+// max/mean of experts and of GPUs.
+struct Example {
+    std::vector<double> loads;
+    std::vector<std::uint32_t> slots;
+    double experts, gpus;
+};
 
-// The example in the README of deepseek-ai/EPLB: 12 experts, 16 slots, 4 groups, 2 nodes, 8 GPUs.
-constexpr EplbShape example{16, 4, 2, 8};
-
-TEST(Eplb, PublishedExampleLayerA) {
-    const std::vector<double> loads{90, 132, 40, 61, 104, 165, 39, 4, 73, 56, 183, 86};
-    const ExpertMap map = balance_experts(loads, example);
-    EXPECT_THAT(map.expert_of_slot(), ElementsAre(5, 6, 5, 7, 8, 4, 3, 4, 10, 9, 10, 2, 0, 1, 11, 1));
-    EXPECT_NEAR(max_over_mean(loads), 2.13, 0.005);
-    EXPECT_NEAR(max_over_mean(loads_of_gpus(map, loads)), 1.208, 0.0005);
-}
-
-TEST(Eplb, PublishedExampleLayerB) {
-    const std::vector<double> loads{20, 107, 104, 64, 19, 197, 187, 157, 172, 86, 16, 27};
-    const ExpertMap map = balance_experts(loads, example);
-    EXPECT_THAT(map.expert_of_slot(), ElementsAre(7, 10, 6, 8, 6, 11, 8, 9, 2, 4, 5, 1, 5, 0, 3, 1));
-    EXPECT_NEAR(max_over_mean(loads), 2.045, 0.0005);
-    EXPECT_NEAR(max_over_mean(loads_of_gpus(map, loads)), 1.242, 0.0005);
+TEST(Eplb, PublishedExamples) {
+    const Example layer_a{{90, 132, 40, 61, 104, 165, 39, 4, 73, 56, 183, 86},
+                          {5, 6, 5, 7, 8, 4, 3, 4, 10, 9, 10, 2, 0, 1, 11, 1}, 2.126, 1.208};
+    const Example layer_b{{20, 107, 104, 64, 19, 197, 187, 157, 172, 86, 16, 27},
+                          {7, 10, 6, 8, 6, 11, 8, 9, 2, 4, 5, 1, 5, 0, 3, 1}, 2.045, 1.242};
+    for (const Example& layer : {layer_a, layer_b}) {
+        const ExpertMap map = balance_experts(layer.loads, {16, 4, 2, 8});
+        EXPECT_THAT(map.expert_of_slot(), ElementsAreArray(layer.slots));
+        EXPECT_NEAR(max_over_mean(layer.loads), layer.experts, 0.0005);
+        EXPECT_NEAR(max_over_mean(map.gpu_load(layer.loads)), layer.gpus, 0.0005);
+    }
 }
 
 // Random loads and shapes: every expert stands somewhere, replicas go to the loaded, and the fullest GPU is no fuller
