@@ -7,6 +7,7 @@
 
 namespace rehearse {
 
-LocalFabric local_fabric(const RankLayout& layout, const Placement& placement, const Cluster& cluster);
+LocalFabric local_fabric(const ParallelSpec& parallel, const RankLayout& layout, const Placement& placement,
+                         const Cluster& cluster);
 
 }  // namespace rehearse

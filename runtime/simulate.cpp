@@ -23,7 +23,8 @@ Timeline simulate(const SimulationInputs& inputs) {
     const std::vector<std::uint32_t> hosts = hosts_of_ranks(inputs.placement, inputs.cluster);
     const std::uint32_t host_count = *std::max_element(hosts.begin(), hosts.end()) + 1;
     const Variation variation(profile.variation, inputs.seed, host_count);
-    const LocalFabric fabric = local_fabric(inputs.workload.layout, inputs.placement, inputs.cluster);
+    const LocalFabric fabric = local_fabric(inputs.workload.training.parallel, inputs.workload.layout, inputs.placement,
+                                            inputs.cluster);
     const std::vector<PricedWork> prices = price(inputs.workload, profile, fabric);
     const TrainingRunInputs run{inputs.workload, prices,  inputs.cluster, inputs.placement,
                                 variation,       profile, inputs.sampled};

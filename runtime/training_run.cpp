@@ -197,11 +197,15 @@ void TrainingRun::execute_work(std::span<const std::uint32_t> members, const Ins
         begins_.push_back(ranks_[member].now);
         factors_.push_back(ranks_[member].speed * in_.variation.jitter_factor(member, counter));
     }
-    for (const PricedSegment& segment : in_.prices[instruction.index].segments) {
+    const PricedWork& work = in_.prices[instruction.index];
+    for (const PricedSegment& segment : work.segments) {
+        const SimDuration* own = segment.members == PricedSegment::no_members ? nullptr
+                                                                             : work.of_member[segment.members].data();
         SimTime latest;
         for (std::size_t i = 0; i < members.size(); ++i) {
             RankCursor& cursor = ranks_[members[i]];
-            const SimDuration time = factors_[i] == 1.0 ? segment.compute : segment.compute * Ratio{factors_[i]};
+            const SimDuration mean = own == nullptr ? segment.compute : own[i];
+            const SimDuration time = factors_[i] == 1.0 ? mean : mean * Ratio{factors_[i]};
             parts_[members[i]][index_of(instruction.part)] += time;
             cursor.now = cursor.now + time;
             latest = std::max(latest, cursor.now);
@@ -212,12 +216,12 @@ void TrainingRun::execute_work(std::span<const std::uint32_t> members, const Ins
             PartTimes& parts = parts_[members[i]];
             const SimTime computed = cursor.now;
             parts[index_of(Part::straggler_wait)] += latest - computed;
-            parts[index_of(Part::tp_exposed)] += segment.communication;
+            parts[index_of(segment.part)] += segment.communication;
             cursor.now = latest + segment.communication;
             if (!sampled_[members[i]]) continue;
             add_span(members[i], stream_of(instruction.part), instruction.part, instruction, begins_[i], computed);
             add_span(members[i], SpanStream::tensor, Part::straggler_wait, instruction, computed, latest);
-            add_span(members[i], SpanStream::tensor, Part::tp_exposed, instruction, latest, cursor.now);
+            add_span(members[i], SpanStream::tensor, segment.part, instruction, latest, cursor.now);
             begins_[i] = cursor.now;
         }
     }

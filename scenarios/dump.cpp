@@ -14,7 +14,8 @@ std::string_view verb_name(CollectiveVerb verb) {
 }
 
 std::string_view family_name(GroupFamily family) {
-    constexpr std::string_view names[group_family_count] = {"local", "data", "pipeline", "model", "embedding"};
+    constexpr std::string_view names[group_family_count] = {"local", "data",      "pipeline",
+                                                            "model", "embedding", "expert_data"};
     return names[static_cast<std::size_t>(family)];
 }
 

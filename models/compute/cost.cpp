@@ -13,19 +13,40 @@ double memory_rate(const DeviceProfile& profile) {
     return profile.memory.bytes_per_second() * profile.memory_efficiency.value;
 }
 
-double tile_seconds(const DeviceProfile& profile, const GemmShape& shape, const TileShape& tile) {
+// Seconds for so many tiles of one shape, each over `depth` of the inner dimension.
+double wave_seconds(const DeviceProfile& profile, double tiles, double depth, double rate, const TileShape& tile) {
     const double processors = static_cast<double>(profile.multiprocessors);
-    double tiles = ceil_div(shape.m, tile.m) * ceil_div(shape.n, tile.n) * static_cast<double>(shape.batch);
-    tiles = std::max(1.0, tiles * shape.fill);
-    const double full = tiles / processors;
+    const double full = std::max(1.0, tiles) / processors;
     const double waves = full + profile.gemm_tail.value * (std::ceil(full - 1e-9) - full);
-    const double flops = 2.0 * static_cast<double>(tile.m * tile.n) *
-                         (static_cast<double>(shape.k) + profile.gemm_k_overhead);
-    return waves * flops / (profile.peak.value * profile.gemm_efficiency.value * tile.efficiency.value / processors);
+    const double flops = 2.0 * static_cast<double>(tile.m * tile.n) * (depth + profile.gemm_k_overhead);
+    const double peak = profile.peak.value * rate * profile.gemm_efficiency.value * tile.efficiency.value;
+    return waves * flops / (peak / processors);
+}
+
+double tile_seconds(const DeviceProfile& profile, const GemmShape& shape, const TileShape& tile) {
+    const double tiles = ceil_div(shape.m, tile.m) * ceil_div(shape.n, tile.n) * static_cast<double>(shape.batch);
+    return wave_seconds(profile, tiles * shape.fill, static_cast<double>(shape.k), shape.rate, tile);
+}
+
+double grouped_tile_seconds(const DeviceProfile& profile, const GemmShape& shape, GroupedBy by,
+                            std::span<const double> heights, const TileShape& tile) {
+    double tiles = 0, rows = 0;
+    for (const double height : heights) {
+        tiles += std::ceil(height / static_cast<double>(tile.m) - 1e-9) * ceil_div(shape.n, tile.n);
+        rows += height;
+    }
+    if (by == GroupedBy::m) return wave_seconds(profile, tiles, static_cast<double>(shape.k), shape.rate, tile);
+    const double experts = static_cast<double>(heights.size());  // every product has all its tiles, over its own depth
+    tiles = experts * ceil_div(shape.m, tile.m) * ceil_div(shape.n, tile.n);
+    return wave_seconds(profile, tiles, rows / experts, shape.rate, tile);
 }
 
 // 16-byte loads need every contiguous dimension to be a multiple of 8 half-precision elements.
 bool is_misaligned(const GemmShape& shape) { return shape.m % 8 != 0 || shape.n % 8 != 0 || shape.k % 8 != 0; }
+
+double launch_seconds(const DeviceProfile& profile, std::int64_t kernels) {
+    return static_cast<double>(kernels) * profile.kernel_overhead.seconds() * profile.kernel_slowdown.value;
+}
 
 const LocalLink& local_link(const DeviceProfile& profile, std::uint32_t ranks) {
     for (const LocalLink& link : profile.local_links) {
@@ -50,18 +71,33 @@ double gemm_seconds(const DeviceProfile& profile, const GemmShape& shape) {
     const double m = static_cast<double>(shape.m), n = static_cast<double>(shape.n), k = static_cast<double>(shape.k);
     const double bytes = (2 * (m * k + k * n) + static_cast<double>(shape.output_bytes) * m * n * shape.fill) *
                          static_cast<double>(shape.batch);
-    return smooth_max(best, bytes / memory_rate(profile)) + profile.kernel_overhead.seconds();
+    return smooth_max(best, bytes / memory_rate(profile)) + launch_seconds(profile, 1);
+}
+
+double grouped_gemm_seconds(const DeviceProfile& profile, const GemmShape& shape, GroupedBy by,
+                            std::span<const double> heights) {
+    double rows = 0;
+    for (const double height : heights) rows += height;
+    if (rows <= 0) return launch_seconds(profile, 1);
+    double best = grouped_tile_seconds(profile, shape, by, heights, profile.tiles.front());
+    for (const TileShape& tile : profile.tiles)
+        best = std::min(best, grouped_tile_seconds(profile, shape, by, heights, tile));
+    const double n = static_cast<double>(shape.n), experts = static_cast<double>(heights.size());
+    const double other = static_cast<double>(by == GroupedBy::m ? shape.k : shape.m);
+    const double output = static_cast<double>(shape.output_bytes);
+    const double bytes = by == GroupedBy::m ? 2 * (rows * other + experts * other * n) + output * rows * n
+                                            : 2 * (rows * other + rows * n) + output * experts * other * n;
+    return smooth_max(best, bytes / memory_rate(profile)) + launch_seconds(profile, 1);
 }
 
 double memory_seconds(const DeviceProfile& profile, double bytes, std::int64_t kernels) {
-    return bytes / memory_rate(profile) + static_cast<double>(kernels) * profile.kernel_overhead.seconds();
+    return bytes / memory_rate(profile) * profile.kernel_slowdown.value + launch_seconds(profile, kernels);
 }
 
 double attention_seconds(const DeviceProfile& profile, double flops, double bytes, std::int64_t kernels,
                          Ratio relative) {
     const double compute = flops / (profile.peak.value * profile.attention_efficiency.value * relative.value);
-    return smooth_max(compute, bytes / memory_rate(profile)) +
-           static_cast<double>(kernels) * profile.kernel_overhead.seconds();
+    return smooth_max(compute, bytes / memory_rate(profile)) + launch_seconds(profile, kernels);
 }
 
 DeviceProfile limited_by(DeviceProfile profile, Bandwidth nvlink) {

@@ -7,13 +7,14 @@
 // (tail = 1: the last wave is as long as a full one; split-K and persistent kernels recover part of it)
 // and the best shape counts, as libraries choose it by heuristics. A memory roof joins it:
 //     t_memory = (2 (m k + k n) + output_bytes m n) batch / (memory * memory_efficiency)
-//     t = smooth_max(t_tiles, t_memory) + kernels * kernel_overhead
-// Memory-bound kernels: bytes / (memory * memory_efficiency) + kernels * kernel_overhead.
+//     t = smooth_max(t_tiles, t_memory) + kernels * kernel_overhead * kernel_slowdown
+// Memory-bound kernels: (bytes / (memory * memory_efficiency) + kernels * kernel_overhead) * kernel_slowdown.
 // Fused attention: smooth_max(flops / (peak * attention_efficiency), memory roof) + overhead.
 // smooth_max is the 8-norm: near the ridge neither roof is reached (about 9 % slower where both are equal).
 #pragma once
 
 #include <cstdint>
+#include <span>
 
 #include "models/compute/profile.hpp"
 
@@ -23,12 +24,20 @@ struct GemmShape {
     std::int64_t batch = 1, m = 1, n = 1, k = 1;
     std::int64_t output_bytes = 2;
     double fill = 1.0;  // share of the result that is computed
+    double rate = 1.0;  // of the matrix units, relative to half precision
 };
+
+// Products of different heights in one launch, as the experts of a rank are: (m_i x k) by (k x n), or with the heights
+// as inner dimension (k x m_i) by (m_i x n). Tiles of all of them share the waves.
+enum class GroupedBy : std::uint8_t { m, k };
 
 double smooth_max(double a, double b);
 
 // Seconds.
 double gemm_seconds(const DeviceProfile& profile, const GemmShape& shape);
+// `heights` replace shape.batch and shape.m (or shape.k).
+double grouped_gemm_seconds(const DeviceProfile& profile, const GemmShape& shape, GroupedBy by,
+                            std::span<const double> heights);
 double memory_seconds(const DeviceProfile& profile, double bytes, std::int64_t kernels);
 double attention_seconds(const DeviceProfile& profile, double flops, double bytes, std::int64_t kernels,
                          Ratio relative);

@@ -46,6 +46,9 @@ struct DeviceProfile {
     double gemm_k_overhead = 0;                   // prologue and epilogue of a tile, in units of K
     Ratio memory_efficiency{0.8};
     SimDuration kernel_overhead = microseconds(4);  // launch gap per kernel
+    Ratio kernel_slowdown{1.0};                   // factor on memory-bound kernels and launch gaps: what a system's
+                                                  // element-wise code takes beyond one pass at the memory's rate
+    Ratio fp8_rate{2.0};                          // rate of an fp8 GEMM relative to half precision
     Ratio attention_efficiency{0.55};             // fused attention forward, of peak
     Ratio attention_backward{0.8};                // backward rate relative to forward
     Ratio misaligned_efficiency{1.0};             // GEMM with a dimension that is no multiple of 8 halves, relative
@@ -61,6 +64,8 @@ struct DeviceProfile {
     std::vector<LocalLink> local_links{{}};       // by gpus, ascending; a group uses the first entry that holds it
     Ratio local_slowdown{1.0};                    // factor on a local collective between kernels of a real step
     Ratio communication_multiprocessors{0.15};    // share of the device that a concurrent collective occupies
+    Ratio gather_multiprocessors{0.15};           // the same for all-gather and reduce-scatter (copy engines: 0)
+    Ratio all_to_all_rate{1.0};                   // of an all-to-all, relative to the bus of the group
     std::int64_t overlap_chunks = 4;              // chunks of a GEMM fused with its collective
 
     Ratio network_efficiency{1.0};  // share of the framed NIC rate that messages and tensor rings reach

@@ -9,7 +9,7 @@ namespace rehearse {
 template <class Step>
 void LayerBuilder::ring(double tensors, const Step& step) {
     for (std::int64_t left = training_.parallel.context; left-- > 0;) {
-        const std::size_t first = open().operators.size();
+        const std::size_t first = mark();
         step();
         if (left > 0) close(LocalCollectiveKind::ring_exchange, tensors * 2 * tokens_ * h_ / t_, Hiding::under, first);
     }
@@ -55,12 +55,11 @@ void LayerBuilder::fused_step(AttentionPhase phase) {
                 static_cast<double>(training_.parallel.context)};
     op.bytes = 2 * tokens_ * (forward ? 4 : 8) * h_ / t_;
     op.kernels = forward ? 1 : 2;
-    open().operators.push_back(op);
+    add(op);
 }
 
 void LayerBuilder::score_gemm(const char* name, double m, double n, double k) {
-    gemm(name, m, n, k);
-    Operator& op = work_.segments.back().operators.back();
+    Operator& op = gemm(name, m, n, k);
     op.batch = std::llround(batch_ * heads_);
     op.fill = scores_ / (batch_ * heads_ * block_ * block_);
 }

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "models/workload/moe/moe_model.hpp"
+
 namespace rehearse {
 
 double effective_sequence(const ModelSpec& model, std::int64_t window) {
@@ -13,6 +15,9 @@ double effective_sequence(const ModelSpec& model, std::int64_t window) {
 
 double model_flops_per_token(const TrainingSpec& training, AttentionCount count) {
     const ModelSpec& model = training.model;
+    if (model.kind == ModelKind::moe)
+        return moe_flops_per_token(model, count == AttentionCount::full ? AttentionSquare::full
+                                                                        : AttentionSquare::causal);
     const double l = static_cast<double>(model.layers), h = static_cast<double>(model.hidden);
     const double v = static_cast<double>(model.vocab), f = static_cast<double>(model.ffn_size());
     const double s_eff =
@@ -26,6 +31,10 @@ double model_flops_per_token(const TrainingSpec& training, AttentionCount count)
 double hardware_flops_per_token(const TrainingSpec& training) {
     const ModelSpec& model = training.model;
     const double model_flops = model_flops_per_token(training, AttentionCount::windowed);
+    if (model.kind == ModelKind::moe) {  // selective recomputation has no products
+        const double head = 2 * static_cast<double>(model.hidden * model.vocab);
+        return training.recompute == Recompute::full ? model_flops + (model_flops / 3.0 - head) : model_flops;
+    }
     const double l = static_cast<double>(model.layers), h = static_cast<double>(model.hidden);
     const double attention = 4 * effective_sequence(model, training.technique.window) * h * l;
     const double head = 2 * h * static_cast<double>(model.vocab);

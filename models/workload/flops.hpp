@@ -1,6 +1,7 @@
 // Model FLOPs as MFU counts them: 72 l h^2 (1 + s_eff / (6 h) + V / (12 l h)) per token, forward and backward, for a
 // dense GPT. s_eff is twice the mean attended length, capped at s: full causal attention gives s; a causal window of w
-// tokens gives 2 (w - w^2 / (2 s)), because the first w tokens see fewer.
+// tokens gives 2 (w - w^2 / (2 s)), because the first w tokens see fewer. For kind moe see moe/moe_model.hpp:
+// `windowed` counts the causal half.
 #pragma once
 
 #include "models/workload/spec.hpp"

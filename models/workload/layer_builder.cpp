@@ -1,20 +1,12 @@
 #include "models/workload/layer_builder.hpp"
 
-#include <cmath>
-
 #include "models/workload/flops.hpp"
 #include "models/workload/transformer.hpp"
 
 namespace rehearse {
 
-namespace {
-
-std::int64_t whole(double value) { return static_cast<std::int64_t>(std::llround(value)); }
-
-}  // namespace
-
 LayerBuilder::LayerBuilder(const TrainingSpec& training, Work& work)
-    : training_(training), work_(work), costs_(element_costs(training.technique.operators, training.dropout)) {
+    : SegmentWriter(work), training_(training), costs_(element_costs(training.technique.operators, training.dropout)) {
     const ModelSpec& model = training.model;
     const auto real = [](std::int64_t value) { return static_cast<double>(value); };
     t_ = real(training.parallel.tensor);
@@ -132,54 +124,20 @@ void LayerBuilder::head_backward() {
     passes("final norm backward", costs_.norm_backward, edge_tokens_ * h_);
 }
 
-std::uint16_t LayerBuilder::add_region(const HostRegion& region) {
-    open_ = false;
-    work_.regions.push_back(region);
-    region_ = static_cast<std::uint16_t>(work_.regions.size() - 1);
-    return region_;
-}
-
-Segment& LayerBuilder::open() {
-    if (!open_) {
-        work_.segments.emplace_back().region = region_;
-        open_ = true;
-    }
-    return work_.segments.back();
-}
-
 void LayerBuilder::close(LocalCollectiveKind kind, double bytes, Hiding hiding) {
-    const std::size_t operators = open().operators.size();
+    const std::size_t operators = mark();
     close(kind, bytes, hiding, operators == 0 ? 0 : operators - 1);
 }
 
 void LayerBuilder::close(LocalCollectiveKind kind, double bytes, Hiding hiding, std::size_t partner) {
-    open().collective = {kind, bytes, hiding, partner};
-    open_ = false;
+    LocalCollective collective;
+    collective.kind = kind;
+    collective.bytes = bytes;
+    collective.hiding = hiding;
+    collective.partner = partner;
+    close(collective);
 }
 
 void LayerBuilder::sync_activation(LocalCollectiveKind kind, Hiding hiding) { close(kind, 2 * tokens_ * h_, hiding); }
-
-void LayerBuilder::gemm(const char* name, double m, double n, double k, std::int64_t output_bytes) {
-    Operator op;
-    op.kind = OperatorKind::gemm;
-    op.name = name;
-    op.m = whole(m);
-    op.n = whole(n);
-    op.k = whole(k);
-    op.output_bytes = output_bytes;
-    open().operators.push_back(op);
-}
-
-void LayerBuilder::passes(const char* name, PassCount count, double elements) {
-    memory(name, 2 * count.passes * elements, count.kernels);
-}
-
-void LayerBuilder::memory(const char* name, double bytes, std::int64_t kernels) {
-    Operator op;
-    op.name = name;
-    op.bytes = bytes;
-    op.kernels = kernels;
-    open().operators.push_back(op);
-}
 
 }  // namespace rehearse

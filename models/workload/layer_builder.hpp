@@ -17,13 +17,12 @@
 //     a + (c - 1) max(a, e), and what hidden exchanges take of the multiprocessors (price.hpp).
 #pragma once
 
-#include "models/workload/element_costs.hpp"
-#include "models/workload/operators.hpp"
+#include "models/workload/segment_writer.hpp"
 #include "models/workload/spec.hpp"
 
 namespace rehearse {
 
-class LayerBuilder {
+class LayerBuilder : public SegmentWriter {
 public:
     LayerBuilder(const TrainingSpec& training, Work& work);
     void forward();
@@ -33,7 +32,6 @@ public:
     void embedding_backward();
     void head_forward();
     void head_backward();
-    std::uint16_t add_region(const HostRegion& region);  // following segments belong to it
 
 private:
     enum class Core : std::uint8_t { attention, mlp, both };
@@ -55,20 +53,14 @@ private:
     void column_product(double n_out);
     void row_product(double k_in);
 
-    Segment& open();  // the segment under construction
+    using SegmentWriter::close;
     void close(LocalCollectiveKind kind, double bytes, Hiding hiding);  // partner: the last operator
     void close(LocalCollectiveKind kind, double bytes, Hiding hiding, std::size_t partner);
-    void gemm(const char* name, double m, double n, double k, std::int64_t output_bytes = 2);
     void score_gemm(const char* name, double m, double n, double k);
-    void passes(const char* name, PassCount count, double elements);
-    void memory(const char* name, double bytes, std::int64_t kernels);
     void sync_activation(LocalCollectiveKind kind, Hiding hiding);
 
     const TrainingSpec& training_;
-    Work& work_;
     ElementCosts costs_;
-    bool open_ = false;
-    std::uint16_t region_ = 0;
     double t_, c_, h_, f_, heads_, head_size_, s_, batch_;
     double tokens_;       // n
     double edge_tokens_;  // tokens of norm, dropout and residual

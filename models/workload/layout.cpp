@@ -10,20 +10,6 @@ namespace {
 
 constexpr std::array all_dimensions{Dimension::tensor, Dimension::context, Dimension::data, Dimension::pipeline};
 
-// Bit set over Dimension: the dimensions in which the members of a group differ.
-constexpr unsigned bit(Dimension dimension) { return 1u << static_cast<unsigned>(dimension); }
-
-unsigned varying(GroupFamily family) {
-    switch (family) {
-        case GroupFamily::local: return bit(Dimension::tensor) | bit(Dimension::context);
-        case GroupFamily::data: return bit(Dimension::data) | bit(Dimension::context);
-        case GroupFamily::pipeline:
-        case GroupFamily::embedding: return bit(Dimension::pipeline);
-        case GroupFamily::model: return bit(Dimension::tensor) | bit(Dimension::pipeline);
-    }
-    return 0;
-}
-
 }  // namespace
 
 std::uint32_t& Coordinate::operator[](Dimension dimension) {
@@ -40,7 +26,22 @@ std::uint32_t Coordinate::operator[](Dimension dimension) const {
     return const_cast<Coordinate&>(*this)[dimension];
 }
 
-RankLayout::RankLayout(const ParallelSpec& parallel) {
+unsigned RankLayout::varying(GroupFamily family) const {
+    const unsigned data = bit(Axis::data_inside) | bit(Axis::data_outside);
+    switch (family) {
+        case GroupFamily::local: return bit(Axis::tensor) | bit(Axis::context) | bit(Axis::data_inside);
+        case GroupFamily::data:
+            return data | bit(Axis::context) | (attention_ == AttentionCut::sequence ? bit(Axis::tensor) : 0);
+        case GroupFamily::expert_data:
+            return bit(Axis::data_outside) | (experts_in_tensor_group_ ? bit(Axis::context) : 0);
+        case GroupFamily::pipeline:
+        case GroupFamily::embedding: return bit(Axis::pipeline);
+        case GroupFamily::model: return bit(Axis::tensor) | bit(Axis::pipeline);
+    }
+    return 0;
+}
+
+RankLayout::RankLayout(const ParallelSpec& parallel) : attention_(parallel.attention) {
     const std::array sizes{parallel.tensor, parallel.context, parallel.data, parallel.pipeline};
     unsigned seen = 0;
     for (Dimension dimension : all_dimensions) {
@@ -49,11 +50,27 @@ RankLayout::RankLayout(const ParallelSpec& parallel) {
         size_[i] = static_cast<std::uint32_t>(sizes[i]);
     }
     for (Dimension dimension : parallel.rank_order) {
-        REHEARSE_CHECK((seen & bit(dimension)) == 0, "a dimension stands twice in the rank order");
-        seen |= bit(dimension);
+        const unsigned mask = 1u << static_cast<unsigned>(dimension);
+        REHEARSE_CHECK((seen & mask) == 0, "a dimension stands twice in the rank order");
+        seen |= mask;
         stride_[static_cast<std::size_t>(dimension)] = rank_count_;
         rank_count_ *= size_[static_cast<std::size_t>(dimension)];
     }
+    const std::int64_t whole = parallel.tensor * parallel.context;
+    const std::int64_t inside = std::max<std::int64_t>(1, parallel.expert_span() / whole);
+    REHEARSE_CHECK(inside == 1 || (parallel.expert_span() % whole == 0 && parallel.data % inside == 0),
+                   "the experts' grid does not fold onto the ranks of a stage");
+    experts_in_tensor_group_ = parallel.expert_span() == parallel.tensor;
+    const auto part = static_cast<std::uint32_t>(inside);
+    const std::uint32_t data_stride = stride_[static_cast<std::size_t>(Dimension::data)];
+    axis_size_ = {size(Dimension::tensor), size(Dimension::context), part, size(Dimension::data) / part,
+                  size(Dimension::pipeline)};
+    axis_stride_ = {stride_[0], stride_[1], data_stride, data_stride * part, stride_[3]};
+}
+
+std::array<std::uint32_t, RankLayout::axis_count> RankLayout::axes(const Coordinate& at) const {
+    const std::uint32_t inside = axis_size_[static_cast<std::size_t>(Axis::data_inside)];
+    return {at.tensor, at.context, at.data % inside, at.data / inside, at.pipeline};
 }
 
 Coordinate RankLayout::coordinate(RankId rank) const {
@@ -74,8 +91,8 @@ RankId RankLayout::rank(const Coordinate& at) const {
 std::uint32_t RankLayout::group_size(GroupFamily family) const {
     if (family == GroupFamily::embedding) return std::min(size_[static_cast<std::size_t>(Dimension::pipeline)], 2u);
     std::uint32_t size = 1;
-    for (Dimension dimension : all_dimensions) {
-        if (varying(family) & bit(dimension)) size *= size_[static_cast<std::size_t>(dimension)];
+    for (std::size_t axis = 0; axis < axis_count; ++axis) {
+        if (varying(family) >> axis & 1u) size *= axis_size_[axis];
     }
     return size;
 }
@@ -86,31 +103,28 @@ std::uint32_t RankLayout::group_count(GroupFamily family) const {
 }
 
 std::uint32_t RankLayout::group_of(GroupFamily family, RankId rank) const {
-    const Coordinate at = coordinate(rank);
+    const std::array<std::uint32_t, axis_count> at = axes(coordinate(rank));
     std::uint32_t group = 0, stride = 1;
-    for (Dimension dimension : all_dimensions) {
-        if (varying(family) & bit(dimension)) continue;
-        group += at[dimension] * stride;
-        stride *= size_[static_cast<std::size_t>(dimension)];
+    for (std::size_t axis = 0; axis < axis_count; ++axis) {
+        if (varying(family) >> axis & 1u) continue;
+        group += at[axis] * stride;
+        stride *= axis_size_[axis];
     }
     return group;
 }
 
 std::vector<RankId> RankLayout::members(GroupFamily family, std::uint32_t group) const {
-    Coordinate at;
-    for (Dimension dimension : all_dimensions) {
-        const std::uint32_t size = size_[static_cast<std::size_t>(dimension)];
-        if (varying(family) & bit(dimension)) continue;
-        at[dimension] = group % size;
-        group /= size;
+    std::vector<RankId> ranks{RankId{0}};
+    for (std::size_t axis = 0; axis < axis_count; ++axis) {
+        if (varying(family) >> axis & 1u) continue;
+        ranks.front().value += group % axis_size_[axis] * axis_stride_[axis];
+        group /= axis_size_[axis];
     }
-    std::vector<RankId> ranks{rank(at)};
-    for (Dimension dimension : all_dimensions) {
-        if (!(varying(family) & bit(dimension))) continue;
-        const auto i = static_cast<std::size_t>(dimension);
+    for (std::size_t axis = 0; axis < axis_count; ++axis) {
+        if (!(varying(family) >> axis & 1u)) continue;
         const std::size_t so_far = ranks.size();
-        for (std::uint32_t k = 1; k < size_[i]; ++k) {
-            for (std::size_t j = 0; j < so_far; ++j) ranks.push_back(RankId{ranks[j].value + k * stride_[i]});
+        for (std::uint32_t k = 1; k < axis_size_[axis]; ++k) {
+            for (std::size_t j = 0; j < so_far; ++j) ranks.push_back(RankId{ranks[j].value + k * axis_stride_[axis]});
         }
     }
     std::sort(ranks.begin(), ranks.end());

@@ -1,5 +1,7 @@
 // RankLayout: which rank holds which coordinate of the parallel grid, and which ranks form a process group.
 // With order (tensor, context, data, pipeline) rank = tensor + t (context + c (data + d pipeline)).
+// Experts lie on a grid of their own over the ranks of a stage (Megatron-LM's parallel folding): expert_span() of them,
+// consecutive in (tensor, context, data), hold every expert once, the cut of one expert varying fastest.
 #pragma once
 
 #include <array>
@@ -20,13 +22,14 @@ struct Coordinate {
 
 // Families of process groups. A group of a family joins the ranks that differ only in the named dimensions.
 enum class GroupFamily : std::uint8_t {
-    local,     // tensor x context: the ranks that share one micro-batch and one stage
-    data,      // data x context: gradient synchronisation
+    local,     // tensor x context, and with experts all ranks that hold them once: they meet within a layer
+    data,      // data x context (x tensor where attention cuts the sequence): gradients of what each of them holds
     pipeline,  // the stages of one replica
     model,     // tensor x pipeline: gradient norm
     embedding, // first and last stage of one replica, which share the embedding matrix
+    expert_data,  // the ranks that hold the same experts: gradients of experts
 };
-inline constexpr std::size_t group_family_count = 5;
+inline constexpr std::size_t group_family_count = 6;
 
 class RankLayout {
 public:
@@ -46,9 +49,19 @@ public:
     RankId previous_stage(RankId rank) const;
 
 private:
+    // Data splits in two: replicas inside the group that holds the experts once, and the groups.
+    enum class Axis : std::uint8_t { tensor, context, data_inside, data_outside, pipeline };
+    static constexpr std::size_t axis_count = 5;
+    static unsigned bit(Axis axis) { return 1u << static_cast<unsigned>(axis); }
+    unsigned varying(GroupFamily family) const;
+    std::array<std::uint32_t, axis_count> axes(const Coordinate& at) const;
+
     std::array<std::uint32_t, 4> size_{};    // by Dimension
     std::array<std::uint32_t, 4> stride_{};  // by Dimension
+    std::array<std::uint32_t, axis_count> axis_size_{}, axis_stride_{};
     std::uint32_t rank_count_ = 1;
+    AttentionCut attention_ = AttentionCut::heads;
+    bool experts_in_tensor_group_ = true;  // then context ranks hold the same ones
 };
 
 }  // namespace rehearse

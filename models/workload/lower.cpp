@@ -26,7 +26,8 @@ public:
     }
 
 private:
-    bool data_group() const { return training_.parallel.data * training_.parallel.context > 1; }
+    bool data_group() const { return data_shards(training_.parallel) > 1; }
+    bool expert_group() const { return !index_.expert_scatter.empty(); }
     bool overlap_data() const { return is_on(training_.technique.overlap_data) && data_group(); }
     bool first_block(const Pass& pass) const { return stage_ == 0 && pass.chunk == 0; }
     bool last_block(const Pass& pass) const { return stage_ + 1 == stages_ && pass.chunk + 1 == chunks_; }
@@ -68,7 +69,10 @@ private:
     // scheduling.
     void begin_step() {
         if (overlap_data() && training_.parallel.zero > 0) {
-            for (std::uint32_t gather : index_.gather) post(gather, GroupFamily::data);
+            for (std::size_t i = 0; i < index_.gather.size(); ++i) {
+                post(index_.gather[i], GroupFamily::data);
+                if (expert_group()) post(index_.expert_gather[i], GroupFamily::expert_data);
+            }
         }
         emit_work(index_.step, Part::optimizer);
         emit_work(index_.input, Part::data);
@@ -76,12 +80,16 @@ private:
 
     void compute(const Pass& pass) {
         const bool gathered = overlap_data() && training_.parallel.zero > 0;
-        if (gathered && pass.phase == Phase::forward && pass.micro_batch == 0) await(pass.chunk, GroupFamily::data);
+        if (gathered && pass.phase == Phase::forward && pass.micro_batch == 0) {
+            await(pass.chunk, GroupFamily::data);
+            if (expert_group()) await(pass.chunk, GroupFamily::expert_data);
+        }
         const auto& works = pass.phase == Phase::forward ? index_.forward : index_.backward;
         emit_for(Op::work, works[pass.chunk], pass).part = Part::compute;
         const bool last_micro_batch = pass.micro_batch + 1 == static_cast<std::uint32_t>(training_.micro_batches());
         if (overlap_data() && pass.phase == Phase::backward && last_micro_batch) {
             post(index_.scatter[pass.chunk], GroupFamily::data);
+            if (expert_group()) post(index_.expert_scatter[pass.chunk], GroupFamily::expert_data);
         }
     }
 
@@ -133,25 +141,35 @@ private:
         emit_work(index_.exchange, Part::pp_exposed);
     }
 
-    bool holds_embedding() const { return stages_ > 1 && (stage_ == 0 || stage_ + 1 == stages_); }
+    // The last one first: it ends last, so that waiting for its latecomers is not taken for communication.
+    void await_last(GroupFamily family) {
+        const std::uint32_t posted = program_.collectives[static_cast<std::size_t>(family)];
+        for (std::uint32_t i = posted; i-- > posted - chunks_;) await(i, family);
+    }
+
+    // Kind moe has an output layer of its own.
+    bool holds_embedding() const {
+        return training_.model.kind == ModelKind::gpt && stages_ > 1 && (stage_ == 0 || stage_ + 1 == stages_);
+    }
 
     void end_step() {
         if (overlap_data()) {
             if (holds_embedding()) post(index_.embedding_reduce, GroupFamily::embedding);
-            const std::uint32_t posted = program_.collectives[static_cast<std::size_t>(GroupFamily::data)];
-            // The last one first: it ends last, so that waiting for its latecomers is not taken for communication.
-            for (std::uint32_t i = posted; i-- > posted - chunks_;) await(i, GroupFamily::data);
+            await_last(GroupFamily::data);
+            if (expert_group()) await_last(GroupFamily::expert_data);
             if (holds_embedding()) await(0, GroupFamily::embedding);
         } else {
             // Megatron-LM reduces the shared embedding before the gradient buffers.
             if (holds_embedding()) post_and_await(index_.embedding_reduce, GroupFamily::embedding);
             if (data_group()) post_and_await(index_.scatter.front(), GroupFamily::data);
+            if (expert_group()) post_and_await(index_.expert_scatter.front(), GroupFamily::expert_data);
         }
         if (training_.parallel.tensor * training_.parallel.pipeline > 1)
             post_and_await(index_.norm, GroupFamily::model);
         emit_work(index_.optimizer, Part::optimizer);
         if (!overlap_data() && data_group() && training_.parallel.zero > 0) {
             post_and_await(index_.gather.front(), GroupFamily::data);
+            if (expert_group()) post_and_await(index_.expert_gather.front(), GroupFamily::expert_data);
         }
     }
 

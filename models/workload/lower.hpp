@@ -13,6 +13,7 @@ struct StageIndex {
     std::vector<std::uint32_t> forward, backward;      // work per chunk
     std::uint32_t optimizer = 0, exchange = 0, input = 0, step = 0;
     std::vector<std::uint32_t> gather, scatter;        // group collectives: per chunk (overlapped) or one for all
+    std::vector<std::uint32_t> expert_gather, expert_scatter;  // the same for experts; empty: one rank holds them
     std::uint32_t norm = 0, embedding_reduce = 0;
 };
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "models/workload/moe/moe_memory.hpp"
 #include "models/workload/schedule.hpp"
 #include "models/workload/transformer.hpp"
 
@@ -17,6 +18,7 @@ constexpr double weight_bytes = 2, gradient_bytes = 4, state_bytes = 12;  // mix
 // recomputation and fused attention drop the 5 a s / (h t) term; full recomputation keeps the 2 s b h input only.
 double layer_activation_bytes(const TrainingSpec& training) {
     const ModelSpec& model = training.model;
+    if (model.kind == ModelKind::moe) return moe_layer_activation_bytes(training, model.layers - 1, training.recompute);
     const double t = static_cast<double>(training.parallel.tensor);
     const double s = static_cast<double>(model.sequence / training.parallel.context);
     const double sbh = s * static_cast<double>(training.micro_batch * model.hidden);
@@ -42,20 +44,31 @@ double chunks_in_flight(const TrainingSpec& training, std::uint32_t stage) {
 MemoryReport stage_memory(const TrainingSpec& training, std::uint32_t stage) {
     const ParallelSpec& parallel = training.parallel;
     const double p = static_cast<double>(parallel.pipeline), v = static_cast<double>(parallel.virtual_stages);
-    const double layers = static_cast<double>(training.model.layers) / p;
-    const double shards = static_cast<double>(parallel.data * parallel.context);
+    const bool moe = training.model.kind == ModelKind::moe;
+    const std::int64_t per_stage = (training.model.layers + parallel.pipeline - 1) / parallel.pipeline;
+    const double layers = static_cast<double>(moe ? per_stage : training.model.layers) / (moe ? 1 : p);
+    const double shards = static_cast<double>(data_shards(parallel));
+    const double expert_state = state_bytes / static_cast<double>(parallel.zero >= 1 ? expert_shards(parallel) : 1);
     const bool first = stage == 0, last = stage + 1 == static_cast<std::uint32_t>(parallel.pipeline);
-    double parameters = layers * layer_parameters_per_rank(training);
-    if (first || last) parameters += embedding_parameters_per_rank(training);
+    // Of kind moe, a run of layers with experts: the fullest a stage can have.
+    const std::int64_t begin = moe ? training.model.layers - per_stage : 0;
+    const ParameterShare share = parameters_per_rank(training, {begin, moe ? per_stage : training.model.layers});
+    double dense = moe ? share.dense : share.dense / p;
+    if (first || last) dense += embedding_parameters_per_rank(training);
+    const double parameters = dense + share.experts;
 
     const auto bytes = [](double value) { return Bytes{std::llround(value)}; };
     MemoryReport report;
     report.stage = stage;
     report.weights = bytes(weight_bytes * parameters);
     report.gradients = bytes(gradient_bytes * parameters / (parallel.zero >= 2 && v * p == 1 ? shards : 1));
-    report.optimizer = bytes(state_bytes * parameters / (parallel.zero >= 1 ? shards : 1));
+    report.optimizer = bytes(state_bytes * dense / (parallel.zero >= 1 ? shards : 1) + expert_state * share.experts);
     report.activations = bytes(layer_activation_bytes(training) * layers / v * chunks_in_flight(training, stage));
-    if (training.recompute == Recompute::full) {  // one layer is whole again while it is recomputed
+    if (moe) {  // gradients of one layer's activations, and the layer itself where it is computed again
+        const double whole = moe_layer_activation_bytes(training, training.model.layers - 1, Recompute::none);
+        report.activations += bytes(whole * (training.recompute == Recompute::none ? 1 : 2));
+    }
+    if (training.recompute == Recompute::full && !moe) {  // one layer is whole again while it is recomputed
         TrainingSpec whole = training;
         whole.recompute = Recompute::none;
         report.activations += bytes(layer_activation_bytes(whole));

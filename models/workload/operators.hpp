@@ -19,6 +19,15 @@ enum class OperatorKind : std::uint8_t {
 
 enum class HostCost : std::uint8_t { none, exchange, input, step };
 enum class AttentionPhase : std::uint8_t { forward, backward };
+enum class Precision : std::uint8_t { half, fp8 };
+
+// What of an operator grows with the rows (token, expert) that an expert's rank receives.
+enum class ExpertRows : std::uint8_t {
+    none,
+    m,      // gemm: `batch` experts with m rows each, on average
+    k,      // gemm: the same as the inner dimension (weight gradients)
+    bytes,  // memory: all of it
+};
 
 struct Operator {
     OperatorKind kind = OperatorKind::memory;
@@ -31,6 +40,8 @@ struct Operator {
     double bytes = 0;                             // memory; attention
     std::int64_t kernels = 1;                     // device kernels launched
     HostCost host = HostCost::none;
+    ExpertRows expert_rows = ExpertRows::none;
+    Precision precision = Precision::half;        // gemm
 };
 
 enum class LocalCollectiveKind : std::uint8_t {
@@ -39,6 +50,16 @@ enum class LocalCollectiveKind : std::uint8_t {
     reduce_scatter,
     all_reduce,
     ring_exchange,   // over the context group: every rank sends to the next one
+    all_to_all,      // over the tensor group: token shards to head shards (DeepSpeed-Ulysses)
+    dispatch,        // over the expert group: rows to the ranks of their experts
+    combine,         // and their results back
+};
+
+// Of dispatch and combine. The form is chosen when the collective is priced (price.hpp).
+struct ExchangeShape {
+    double tokens = 0;         // of a rank
+    std::int64_t top_k = 1;
+    double token_bytes = 0;    // of one row
 };
 
 enum class Hiding : std::uint8_t {
@@ -49,13 +70,19 @@ enum class Hiding : std::uint8_t {
 
 struct LocalCollective {
     LocalCollectiveKind kind = LocalCollectiveKind::none;
-    double bytes = 0;  // the whole tensor (all-gather: output; reduce-scatter: input); ring exchange: what a rank sends
+    // The whole tensor (all-gather: output; reduce-scatter: input); ring exchange and all-to-all: what a rank holds to
+    // send, its own part included. Dispatch and combine: see `exchange`.
+    double bytes = 0;
     Hiding hiding = Hiding::none;
     std::size_t partner = 0;  // the operators of this segment from this one on hide it
+    ExchangeShape exchange{};
 };
+
+inline constexpr std::uint32_t no_layer = 0xffffffff;
 
 struct Segment {
     std::vector<Operator> operators;
+    std::uint32_t layer = no_layer;  // whose expert loads act on it
     LocalCollective collective;  // at the end of the segment
     std::uint16_t region = 0;    // index into Work::regions
 };

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "models/compute/cost.hpp"
 
@@ -11,14 +12,15 @@ namespace {
 
 class Pricing {
 public:
-    Pricing(const DeviceProfile& profile, const LocalFabric& fabric) : profile_(profile), fabric_(fabric) {}
+    Pricing(const DeviceProfile& profile, const LocalFabric& fabric, const ExpertLoads& loads)
+        : profile_(profile), fabric_(fabric), loads_(loads) {}
 
     PricedWork price(const Work& work) const {
         std::vector<double> compute(work.segments.size()), communication(work.segments.size());
         std::vector<double> device(work.regions.size()), floor(work.regions.size());
         for (std::size_t r = 0; r < work.regions.size(); ++r) floor[r] = host_floor(work.regions[r]);
         for (std::size_t i = 0; i < work.segments.size(); ++i) {
-            price_segment(work.segments[i], compute[i], communication[i]);
+            price_segment(work.segments[i], {}, compute[i], communication[i]);
             device[work.segments[i].region] += compute[i];
             if (floor[work.segments[i].region] > 0 && communication[i] > 0) {
                 floor[work.segments[i].region] += profile_.host_collective.seconds();
@@ -29,26 +31,76 @@ public:
             const std::size_t r = work.segments[i].region;
             // The host issues kernels ahead of the device; where it cannot keep up, its pace rules the whole region.
             const double stretch = device[r] > 0 ? std::max(1.0, floor[r] / device[r]) : 1.0;
-            priced.add({seconds(compute[i] * stretch), seconds(communication[i])});
+            PricedSegment segment{seconds(compute[i] * stretch), seconds(communication[i])};
+            segment.part = part_of(work.segments[i].collective.kind);
+            add_members(work.segments[i], stretch, segment, priced);
+            priced.add(segment);
         }
         return priced;
     }
 
 private:
+    static Part part_of(LocalCollectiveKind kind) {
+        const bool exchange = kind == LocalCollectiveKind::dispatch || kind == LocalCollectiveKind::combine;
+        return exchange ? Part::ep_exposed : Part::tp_exposed;
+    }
+
+    const LayerLoad* load_of(const Segment& segment) const {
+        return segment.layer < loads_.size() && loads_[segment.layer].ranks > 0 ? &loads_[segment.layer] : nullptr;
+    }
+
+    // Unequal loads: each member computes for its own rows; the collective, as long as the busiest rank needs, is
+    // hidden by what an average member computes.
+    void add_members(const Segment& segment, double stretch, PricedSegment& priced, PricedWork& work) const {
+        const LayerLoad* load = load_of(segment);
+        const bool is_loaded = std::any_of(segment.operators.begin(), segment.operators.end(), [](const Operator& op) {
+            return op.expert_rows != ExpertRows::none;
+        });
+        if (load == nullptr || !is_loaded) return;
+        std::vector<double> times(load->ranks);
+        for (std::uint32_t rank = 0; rank < load->ranks; ++rank) {
+            double communication = 0;
+            price_segment(segment, {load, rank}, times[rank], communication);
+        }
+        std::vector<SimDuration>& row = work.of_member.emplace_back();
+        for (const double time : times) row.push_back(seconds(time * stretch));
+        priced.members = static_cast<std::uint32_t>(work.of_member.size() - 1);
+    }
+
     double host_floor(const HostRegion& region) const {
         return region.layers_forward * profile_.host_layer_forward.seconds() +
                region.layers_backward * profile_.host_layer_backward.seconds() +
                region.micro_batches * profile_.host_micro_batch.seconds();
     }
 
-    double operator_seconds(const Operator& op) const {
+    struct MemberLoad {
+        const LayerLoad* load = nullptr;  // none: balanced
+        std::uint32_t rank = 0;
+    };
+
+    double product_seconds(const Operator& op, MemberLoad member) const {
+        const double rate = op.precision == Precision::fp8 ? profile_.fp8_rate.value : 1.0;
+        const GemmShape shape{op.batch, op.m, op.n, op.k, op.output_bytes, op.fill, rate};
+        if (member.load == nullptr || op.expert_rows == ExpertRows::none) return gemm_seconds(profile_, shape);
+        const GroupedBy by = op.expert_rows == ExpertRows::m ? GroupedBy::m : GroupedBy::k;
+        const double rows = static_cast<double>(op.batch * (by == GroupedBy::m ? op.m : op.k));
+        std::vector<double> heights(member.load->slots);
+        for (std::uint32_t slot = 0; slot < member.load->slots; ++slot)
+            heights[slot] = rows * member.load->rows[std::size_t{member.rank} * member.load->slots + slot];
+        return grouped_gemm_seconds(profile_, shape, by, heights);
+    }
+
+    double operator_seconds(const Operator& op, MemberLoad member) const {
         switch (op.kind) {
-            case OperatorKind::gemm:
-                return gemm_seconds(profile_, {op.batch, op.m, op.n, op.k, op.output_bytes, op.fill});
+            case OperatorKind::gemm: return product_seconds(op, member);
             case OperatorKind::attention:
                 return attention_seconds(profile_, op.flops.value, op.bytes, op.kernels,
                                          op.phase == AttentionPhase::forward ? Ratio{1} : profile_.attention_backward);
-            case OperatorKind::memory: return memory_seconds(profile_, op.bytes, op.kernels);
+            case OperatorKind::memory: {
+                const bool scales = member.load != nullptr && op.expert_rows == ExpertRows::bytes;
+                return memory_seconds(profile_, op.bytes * (scales ? member.load->rank_rows(member.rank) : 1),
+                                      op.kernels);
+            }
             case OperatorKind::host: break;
         }
         switch (op.host) {
@@ -60,12 +112,61 @@ private:
         return 0;
     }
 
-    double collective_seconds(const LocalCollective& collective, double share) const {
-        if (collective.kind == LocalCollectiveKind::none) return 0;
+    // Of `share` of the collective's bytes; `busiest` stretches an exchange.
+    double collective_seconds(const LocalCollective& collective, double share, double busiest) const {
         const double bytes = collective.bytes * share;
-        return collective.kind == LocalCollectiveKind::ring_exchange
-                   ? exchange_seconds(bytes)
-                   : tensor_seconds(bytes, collective.kind == LocalCollectiveKind::all_reduce ? 2 : 1);
+        switch (collective.kind) {
+            case LocalCollectiveKind::none: return 0;
+            case LocalCollectiveKind::ring_exchange: return exchange_seconds(bytes);
+            case LocalCollectiveKind::all_reduce: return tensor_seconds(bytes, 2);
+            case LocalCollectiveKind::all_gather:
+            case LocalCollectiveKind::reduce_scatter: return tensor_seconds(bytes, 1);
+            case LocalCollectiveKind::all_to_all: return all_to_all_seconds(bytes, fabric_.tensor);
+            case LocalCollectiveKind::dispatch:
+            case LocalCollectiveKind::combine: return rows_seconds(collective, share, busiest);
+        }
+        return 0;
+    }
+
+    double all_to_all_seconds(double bytes, GroupShape group) const {
+        const double n = group.size, remote = (n - 1) / n * bytes;
+        if (group.nodes == 1)
+            return local_exchange_seconds(profile_, remote / profile_.all_to_all_rate.value, group.size);
+        const double outside = bytes * (1.0 - 1.0 / group.nodes);
+        return outside / network_rate(1) + profile_.message_latency.seconds();
+    }
+
+    bool gathers(const LocalCollective& collective) const {
+        return rows_as_gather(collective, 1) < rows_direct(collective, 1, 1);
+    }
+
+    double rows_seconds(const LocalCollective& collective, double share, double busiest) const {
+        return std::min(rows_as_gather(collective, share), rows_direct(collective, share, busiest));
+    }
+    double rows_direct(const LocalCollective& collective, double share, double busiest) const {
+        const ExchangeShape& shape = collective.exchange;
+        const double bytes = shape.tokens * static_cast<double>(shape.top_k) * shape.token_bytes * share;
+        return all_to_all_seconds(bytes * busiest, fabric_.expert);
+    }
+    double rows_as_gather(const LocalCollective& collective, double share) const {
+        const ExchangeShape& shape = collective.exchange;
+        if (fabric_.expert.nodes > 1) return std::numeric_limits<double>::infinity();
+        const double n = fabric_.expert.size;
+        return local_collective_seconds(profile_, 1, shape.tokens * n * shape.token_bytes * share, fabric_.expert.size);
+    }
+
+    // Share of the multiprocessors that it takes while it runs.
+    double taken_by(const LocalCollective& collective) const {
+        switch (collective.kind) {
+            case LocalCollectiveKind::all_gather:
+            case LocalCollectiveKind::reduce_scatter: return profile_.gather_multiprocessors.value;
+            case LocalCollectiveKind::dispatch:
+            case LocalCollectiveKind::combine:
+                if (gathers(collective)) return profile_.gather_multiprocessors.value;
+                break;
+            default: break;
+        }
+        return profile_.communication_multiprocessors.value;
     }
 
     double tensor_seconds(double bytes, int passes) const {
@@ -88,19 +189,21 @@ private:
         return fabric_.node_network.bytes_per_second() * share * profile_.network_efficiency.value;
     }
 
-    void price_segment(const Segment& segment, double& compute, double& communication) const {
+    void price_segment(const Segment& segment, MemberLoad member, double& compute, double& communication) const {
         const LocalCollective& collective = segment.collective;
         double partner = 0;
         compute = 0;
         communication = 0;
         for (std::size_t i = 0; i < segment.operators.size(); ++i) {
-            const double time = operator_seconds(segment.operators[i]);
+            const double time = operator_seconds(segment.operators[i], member);
             compute += time;
             if (i >= collective.partner) partner += time;
         }
-        const double whole = collective_seconds(collective, 1.0);
+        const LayerLoad* load = load_of(segment);
+        const double busiest = load != nullptr ? load->exchange : 1.0;
+        const double whole = collective_seconds(collective, 1.0, busiest);
         if (whole <= 0) return;
-        const double taken = profile_.communication_multiprocessors.value;
+        const double taken = taken_by(collective);
         if (collective.hiding == Hiding::none || partner <= 0) {
             communication = whole;
         } else if (collective.hiding == Hiding::under) {
@@ -108,22 +211,23 @@ private:
             compute += std::min(whole, partner) * taken;
             communication = std::max(0.0, whole - partner - std::min(whole, partner) * taken);
         } else {
-            price_chunked(collective, partner, compute, communication);
+            price_chunked(collective, busiest, partner, compute, communication);
         }
     }
 
     // n chunks: the first chunk's collective is exposed, the others run beside the GEMM and take multiprocessors from
     // it.
-    void price_chunked(const LocalCollective& collective, double gemm, double& compute, double& communication) const {
+    void price_chunked(const LocalCollective& collective, double busiest, double gemm, double& compute,
+                       double& communication) const {
         const double n = static_cast<double>(profile_.overlap_chunks);
-        const double chunk = collective_seconds(collective, 1.0 / n);
-        const double launches = (n - 1) * profile_.kernel_overhead.seconds();
-        const double steal = n * chunk * profile_.communication_multiprocessors.value;
+        const double chunk = collective_seconds(collective, 1.0 / n, busiest);
+        const double launches = (n - 1) * profile_.kernel_overhead.seconds() * profile_.kernel_slowdown.value;
+        const double steal = n * chunk * taken_by(collective);
         const double busy = gemm + launches;
         const double total = chunk + std::max(busy + steal, (n - 1) * chunk + busy / n);
         compute += launches;
         communication = std::max(0.0, total - busy);
-        const double blocking = gemm + collective_seconds(collective, 1.0);
+        const double blocking = gemm + collective_seconds(collective, 1.0, busiest);
         if (total >= blocking) {  // chunking would lose: libraries fall back to the plain form
             compute -= launches;
             communication = blocking - gemm;
@@ -132,6 +236,7 @@ private:
 
     const DeviceProfile& profile_;
     const LocalFabric& fabric_;
+    const ExpertLoads& loads_;
 };
 
 }  // namespace
@@ -149,7 +254,7 @@ SimDuration PricedWork::communication() const {
 }
 
 std::vector<PricedWork> price(const Workload& workload, const DeviceProfile& profile, const LocalFabric& fabric) {
-    const Pricing pricing(profile, fabric);
+    const Pricing pricing(profile, fabric, workload.loads);
     std::vector<PricedWork> prices;
     prices.reserve(workload.works.size());
     for (const Work& work : workload.works) prices.push_back(pricing.price(work));

@@ -12,12 +12,16 @@ namespace rehearse {
 struct PricedSegment {
     SimDuration compute;        // of an average rank; jitter and slow hosts act on it
     SimDuration communication;  // exposed time after the last member has arrived
+    Part part = Part::tp_exposed;           // of the communication
+    std::uint32_t members = no_members;     // row of PricedWork::of_member, which then replaces `compute`
+    static constexpr std::uint32_t no_members = 0xffffffff;
 };
 
 struct PricedWork {
     std::vector<PricedSegment> segments;
     SimDuration compute() const;
     SimDuration communication() const;
+    std::vector<std::vector<SimDuration>> of_member;  // compute by member of the local group, for unequal expert loads
     bool meets() const { return meets_; }  // whether any segment ends with a collective
     void add(PricedSegment segment) {
         segments.push_back(segment);
@@ -41,8 +45,12 @@ struct LocalFabric {
     GroupShape context;
     std::uint32_t ranks_per_node = 8;
     Bandwidth node_network;  // all NICs of a node, one way
+    GroupShape expert{};     // the ranks that rows are exchanged among
 };
 
+// Rows of experts go as an all-to-all, or as an all-gather of all tokens and a reduce-scatter of all results where that
+// is faster (many experts per token); beyond one node see collectives/expert_exchange.hpp.
+//
 // Hidden communication (Hiding::under) of length w beside operators of length a takes
 //     max(a + min(a, w) m, w)
 // with m = communication_multiprocessors: the share of the device that the operators miss meanwhile.

@@ -1,10 +1,12 @@
 #include "models/workload/spec.hpp"
 
+#include "models/workload/moe/moe_model.hpp"
 #include "models/workload/program.hpp"
 
 namespace rehearse {
 
 double ModelSpec::parameters() const {
+    if (kind == ModelKind::moe) return moe_parameters(*this, ExpertCount::all);
     const double h = static_cast<double>(hidden), f = static_cast<double>(ffn_size());
     // QKV and projection 4 h^2 + 4 h, MLP 2 h f + f + h, two layer norms 4 h.
     const double layer = 4 * h * h + 4 * h + 2 * h * f + f + h + 4 * h;

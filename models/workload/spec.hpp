@@ -11,20 +11,56 @@
 
 namespace rehearse {
 
+enum class ModelKind : std::uint8_t {
+    gpt,  // layer norm, biases, GeLU, multi-head attention, output layer tied to the embedding
+    moe,  // RMS norm, no biases, SwiGLU, grouped-query or latent attention, routed experts, output layer of its own
+};
+
+// The experts of a mixture-of-experts layer (models/workload/moe).
+struct ExpertSpec {
+    std::int64_t routed = 0;
+    std::int64_t shared = 0;        // run for every token, of the same width, never dispatched
+    std::int64_t top_k = 1;
+    std::int64_t ffn = 0;           // inner size of one expert; 0 = the model's
+    std::int64_t dense_layers = 0;  // the first so many layers have an MLP of the model's `ffn` instead
+};
+
+// Multi-head latent attention (DeepSeek-V2): low-rank queries and keys; sizes per head where said.
+struct LatentSpec {
+    std::int64_t query_rank = 0;  // 0: none, plain grouped-query attention
+    std::int64_t key_rank = 0;
+    std::int64_t rope = 0;        // per head, of queries and keys beside head_size
+};
+
 struct ModelSpec {
+    ModelKind kind = ModelKind::gpt;
     std::int64_t layers = 0;
     std::int64_t hidden = 0;
     std::int64_t heads = 0;
+    std::int64_t kv_heads = 0;  // 0 = heads
+    std::int64_t head_size = 0; // 0 = h / a
     std::int64_t ffn = 0;       // inner size of the MLP; 0 = 4 h
     std::int64_t vocab = 0;
     std::int64_t sequence = 0;
+    ExpertSpec experts{};       // kind moe
+    LatentSpec latent{};        // kind moe
     std::int64_t ffn_size() const { return ffn > 0 ? ffn : 4 * hidden; }
-    // Transformer weights and biases, embedding and final norm; the output layer shares the embedding (GPT).
+    std::int64_t expert_ffn() const { return experts.ffn > 0 ? experts.ffn : ffn_size(); }
+    std::int64_t key_heads() const { return kv_heads > 0 ? kv_heads : heads; }
+    std::int64_t head_width() const { return head_size > 0 ? head_size : hidden / heads; }
+    // gpt: transformer weights and biases, embedding and final norm. moe: models/workload/moe/moe_model.hpp.
     double parameters() const;
 };
 
 enum class Dimension : std::uint8_t { tensor, context, data, pipeline };
 std::string_view name(Dimension dimension);
+
+// What the tensor group cuts in attention.
+enum class AttentionCut : std::uint8_t {
+    heads,     // tensor parallelism: weights and heads
+    sequence,  // DeepSpeed-Ulysses: tokens; weights are whole on each rank, an all-to-all turns token shards into head
+               // shards around the attention kernel
+};
 
 struct ParallelSpec {
     std::int64_t tensor = 1;
@@ -33,13 +69,22 @@ struct ParallelSpec {
     std::int64_t data = 1;
     std::int64_t context = 1;
     Switch sequence = Switch::off;  // sequence parallelism inside the tensor group (Korthikanti et al., 2022)
+    AttentionCut attention = AttentionCut::heads;
+    std::int64_t expert = 1;        // ranks that an MoE layer's experts are spread over
+    std::int64_t expert_tensor = 0; // ranks that cut one expert; 0 = tensor. With `expert` a grid of its own (folding):
+                                    // expert x expert_tensor consecutive ranks of a stage hold all experts once
     std::int64_t zero = 0;          // 0 none, 1 optimizer state sharded, 2 gradients too (Rajbhandari et al., SC'20)
     // Fastest-varying dimension first. Megatron-LM: tensor, then data, then pipeline.
     std::array<Dimension, 4> rank_order{Dimension::tensor, Dimension::context, Dimension::data, Dimension::pipeline};
     std::int64_t ranks() const { return tensor * pipeline * data * context; }
+    std::int64_t expert_width() const { return expert_tensor > 0 ? expert_tensor : tensor; }
+    std::int64_t expert_span() const { return expert * expert_width(); }
 };
 
+// gpt: `selective` computes scores and softmax again. moe: it computes norms, SwiGLU and the permutation again and
+// dispatches again, so that neither their results nor the dispatched rows are kept.
 enum class Recompute : std::uint8_t { none, selective, full };
+enum class TrainingPrecision : std::uint8_t { bf16, fp8 };  // fp8: projections and experts of kind moe
 enum class OperatorSet : std::uint8_t {
     unfused,    // attention as matrix products around a fused softmax; layer norm and GeLU in several kernels
     fused,      // the same attention; layer norm and GeLU one kernel each
@@ -56,8 +101,19 @@ struct TechniqueSpec {
     OperatorSet operators = OperatorSet::unfused;
     Switch overlap_input = Switch::off;     // data pipeline: loading under gradient synchronisation, tree loader,
                                             // manual garbage collection
+    Switch overlap_operators = Switch::off; // MoE: collectives beside operators that do not depend on them
+    Switch overlap_tiles = Switch::off;     // MoE: collectives fused with their GEMM tile by tile, with no permutation
+                                            // kernels of their own
     std::int64_t batch_factor = 1;          // LAMB: the step takes that many times the global batch
 };
+
+// Ranks that hold the same dense parameters, and the same experts.
+inline std::int64_t data_shards(const ParallelSpec& parallel) {
+    return parallel.data * parallel.context * (parallel.attention == AttentionCut::sequence ? parallel.tensor : 1);
+}
+inline std::int64_t expert_shards(const ParallelSpec& parallel) {
+    return parallel.tensor * parallel.context * parallel.data / parallel.expert_span();
+}
 
 struct TrainingSpec {
     ModelSpec model;
@@ -66,6 +122,7 @@ struct TrainingSpec {
     ParallelSpec parallel;
     TechniqueSpec technique;
     Recompute recompute = Recompute::none;
+    TrainingPrecision precision = TrainingPrecision::bf16;
     std::int64_t gradient_bytes = 2;        // per gradient element on the wire: 2 half, 4 fp32 reduction
     Switch dropout = Switch::off;           // in attention and after each row-parallel product
     std::int64_t batch() const { return batch_global * technique.batch_factor; }

@@ -1,70 +1,101 @@
 #include "models/workload/transformer.hpp"
 
 #include <cmath>
+#include <type_traits>
 
 #include "models/workload/layer_builder.hpp"
+#include "models/workload/moe/moe_layer_builder.hpp"
 
 namespace rehearse {
 
 namespace {
 
-void build_forward(LayerBuilder& builder, std::int64_t layers, ChunkEnds ends) {
-    if (ends.embedding) {
-        builder.add_region({});
-        builder.embedding_forward();
-    }
-    builder.add_region({static_cast<double>(layers), 0, 0});
-    for (std::int64_t i = 0; i < layers; ++i) builder.forward();
-    if (ends.head) {
-        builder.add_region({0, 0, 0.5});
-        builder.head_forward();
-    }
-}
+// Layers by a LayerBuilder or a MoeLayerBuilder; what stands at the ends of a chunk is the same for both.
+template <class Layers>
+class ChunkBuilder {
+public:
+    ChunkBuilder(const TrainingSpec& training, LayerRange layers, ChunkEnds ends, Work& work)
+        : training_(training), range_(layers), ends_(ends), outside_(training, work), layers_(training, work) {}
 
-void build_backward(LayerBuilder& builder, const TrainingSpec& training, std::int64_t layers, ChunkEnds ends) {
-    if (ends.head) {
-        builder.add_region({0, 0, 0.5});
-        builder.head_backward();
-    }
-    const bool full = training.recompute == Recompute::full;
-    builder.add_region({full ? static_cast<double>(layers) : 0, static_cast<double>(layers), 0});
-    for (std::int64_t i = 0; i < layers; ++i) {
-        if (full) builder.forward();
-        if (training.recompute == Recompute::selective && training.technique.operators != OperatorSet::efficient) {
-            builder.recompute_attention();
+    void forward() {
+        if (ends_.embedding) {
+            outside_.add_region({});
+            outside_.embedding_forward();
         }
-        builder.backward();
+        layers_.add_region({static_cast<double>(range_.count), 0, 0});
+        for (std::int64_t i = 0; i < range_.count; ++i) layer_forward(range_.first + i);
+        if (!ends_.head) return;
+        outside_.add_region({0, 0, 0.5});
+        outside_.head_forward();
     }
-    if (ends.embedding) {
-        builder.add_region({});
-        builder.embedding_backward();
+
+    void backward() {
+        if (ends_.head) {
+            outside_.add_region({0, 0, 0.5});
+            outside_.head_backward();
+        }
+        const bool full = training_.recompute == Recompute::full;
+        const double count = static_cast<double>(range_.count);
+        layers_.add_region({full ? count : 0, count, 0});
+        for (std::int64_t i = range_.count; i-- > 0;) {
+            if (full) layer_forward(range_.first + i);
+            layer_backward(range_.first + i);
+        }
+        if (!ends_.embedding) return;
+        outside_.add_region({});
+        outside_.embedding_backward();
     }
+
+private:
+    void layer_forward(std::int64_t layer) {
+        if constexpr (std::is_same_v<Layers, MoeLayerBuilder>) layers_.forward(layer);
+        else layers_.forward();
+    }
+    void layer_backward(std::int64_t layer) {
+        if constexpr (std::is_same_v<Layers, MoeLayerBuilder>) return layers_.backward(layer);
+        else {
+            const bool keeps_scores = training_.technique.operators != OperatorSet::efficient;
+            if (training_.recompute == Recompute::selective && keeps_scores) layers_.recompute_attention();
+            layers_.backward();
+        }
+    }
+
+    const TrainingSpec& training_;
+    LayerRange range_;
+    ChunkEnds ends_;
+    LayerBuilder outside_;
+    Layers layers_;
+};
+
+template <class Layers>
+Work build_chunk(const TrainingSpec& training, Phase phase, LayerRange layers, ChunkEnds ends) {
+    Work work;
+    work.name = phase == Phase::forward ? "forward" : "backward";
+    ChunkBuilder<Layers> builder(training, layers, ends, work);
+    if (phase == Phase::forward) builder.forward();
+    else builder.backward();
+    return work;
 }
 
 }  // namespace
 
-Work chunk_work(const TrainingSpec& training, Phase phase, std::int64_t layers, ChunkEnds ends) {
-    Work work;
-    work.name = phase == Phase::forward ? "forward" : "backward";
-    LayerBuilder builder(training, work);
-    if (phase == Phase::forward) {
-        build_forward(builder, layers, ends);
-    } else {
-        build_backward(builder, training, layers, ends);
-    }
-    return work;
+Work chunk_work(const TrainingSpec& training, Phase phase, LayerRange layers, ChunkEnds ends) {
+    return training.model.kind == ModelKind::moe ? build_chunk<MoeLayerBuilder>(training, phase, layers, ends)
+                                                 : build_chunk<LayerBuilder>(training, phase, layers, ends);
 }
 
-Work optimizer_work(const TrainingSpec& training, double parameters_on_rank) {
-    const double shards =
-        training.parallel.zero > 0 ? static_cast<double>(training.parallel.data * training.parallel.context) : 1.0;
+Work optimizer_work(const TrainingSpec& training, const ParameterShare& parameters) {
+    const auto shards = [&](std::int64_t ranks) {
+        return training.parallel.zero > 0 ? static_cast<double>(ranks) : 1.0;
+    };
     Work work;
     work.name = "optimizer";
     Operator op;
     op.name = "optimizer";
     // Norm and cast of every local gradient (read 4 B, write 2 B, clear 2 B), then Adam on the shard: gradient 4,
     // master weight, two moments read and written 24, half-precision weight 2.
-    op.bytes = parameters_on_rank * (8 + 30 / shards);
+    op.bytes = parameters.dense * (8 + 30 / shards(data_shards(training.parallel))) +
+               parameters.experts * (8 + 30 / shards(expert_shards(training.parallel)));
     op.kernels = 16;
     work.segments.emplace_back().operators.push_back(op);
     return work;
@@ -88,11 +119,22 @@ double padded_vocab(const TrainingSpec& training) {
     return t > 1 ? std::ceil(v / (128 * t)) * 128 * t : v;
 }
 
-double layer_parameters_per_rank(const TrainingSpec& training) {
-    const double h = static_cast<double>(training.model.hidden), f = static_cast<double>(training.model.ffn_size());
+ParameterShare parameters_per_rank(const TrainingSpec& training, LayerRange layers) {
+    const ModelSpec& model = training.model;
+    const double h = static_cast<double>(model.hidden), f = static_cast<double>(model.ffn_size());
     const double t = static_cast<double>(training.parallel.tensor);
     // Matrices and column biases are cut by t; row biases (2 h) and layer norms (4 h) are whole on each rank.
-    return (4 * h * h + 3 * h + 2 * h * f + f) / t + 2 * h + 4 * h;
+    if (model.kind == ModelKind::gpt)
+        return {static_cast<double>(layers.count) * ((4 * h * h + 3 * h + 2 * h * f + f) / t + 2 * h + 4 * h), 0};
+    ParameterShare share;
+    for (std::int64_t layer = layers.first; layer < layers.first + layers.count; ++layer) {
+        share.dense += dense_layer_parameters(model, layer) /
+                       (training.parallel.attention == AttentionCut::heads ? t : 1);
+        if (has_experts(model, layer))
+            share.experts += static_cast<double>(model.experts.routed) * expert_parameters(model) /
+                             static_cast<double>(training.parallel.expert_span());
+    }
+    return share;
 }
 
 double embedding_parameters_per_rank(const TrainingSpec& training) {

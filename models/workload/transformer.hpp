@@ -1,4 +1,4 @@
-// The works of a dense GPT: what one rank computes and which local collectives it joins, per pipeline chunk.
+// The works of a model: what one rank computes and which local collectives it joins, per pipeline chunk.
 #pragma once
 
 #include "models/workload/operators.hpp"
@@ -13,18 +13,26 @@ struct ChunkEnds {
     bool head = false;       // last chunk of the last stage: final norm, logits, loss
 };
 
-// Forward (or backward, with its recomputation) of `layers` layers for one micro-batch.
-Work chunk_work(const TrainingSpec& training, Phase phase, std::int64_t layers, ChunkEnds ends);
+struct LayerRange {
+    std::int64_t first = 0, count = 0;
+};
 
-// Parameters that one rank of the local group holds: per layer; embedding (or output) matrix share.
-double layer_parameters_per_rank(const TrainingSpec& training);
+// Forward (or backward, with its recomputation) of these layers for one micro-batch.
+Work chunk_work(const TrainingSpec& training, Phase phase, LayerRange layers, ChunkEnds ends);
+
+// Parameters that one rank holds of some layers, and of the embedding (or output) matrix.
+struct ParameterShare {
+    double dense = 0;    // sharded over data_shards()
+    double experts = 0;  // routed ones; over expert_shards()
+};
+ParameterShare parameters_per_rank(const TrainingSpec& training, LayerRange layers);
 double embedding_parameters_per_rank(const TrainingSpec& training);
 
 // Vocabulary as the output layer holds it: Megatron-LM pads to a multiple of 128 t when it is cut by t > 1.
 double padded_vocab(const TrainingSpec& training);
 
 // Optimizer of one rank over its (sharded) parameters; the host-side costs of a step.
-Work optimizer_work(const TrainingSpec& training, double parameters_on_rank);
+Work optimizer_work(const TrainingSpec& training, const ParameterShare& parameters);
 Work host_work(HostCost cost);
 
 }  // namespace rehearse

@@ -11,6 +11,15 @@ void add(CollectiveVolume& sum, const CollectiveVolume& more) {
     sum.steps += more.steps;
 }
 
+CollectiveVolume& volume_of(LocalCollectiveKind kind, StageVolume& volume) {
+    switch (kind) {
+        case LocalCollectiveKind::ring_exchange: return volume.context;
+        case LocalCollectiveKind::dispatch:
+        case LocalCollectiveKind::combine: return volume.expert;
+        default: return volume.tensor;
+    }
+}
+
 CollectiveVolume ring(CollectiveKind kind, std::int64_t members, Bytes size) {
     return collective_volume(kind, CollectiveAlgorithm::ring, members, size);
 }
@@ -34,6 +43,15 @@ CollectiveVolume ring_volume(const LocalCollective& collective, const ParallelSp
         case LocalCollectiveKind::reduce_scatter: return ring(CollectiveKind::reduce_scatter, parallel.tensor, bytes);
         case LocalCollectiveKind::all_reduce: return ring(CollectiveKind::all_reduce, parallel.tensor, bytes);
         case LocalCollectiveKind::ring_exchange: return {bytes, 1};
+        case LocalCollectiveKind::all_to_all:
+            return collective_volume(CollectiveKind::all_to_all, CollectiveAlgorithm::direct, parallel.tensor, bytes);
+        case LocalCollectiveKind::dispatch:
+        case LocalCollectiveKind::combine: {
+            const ExchangeShape& shape = collective.exchange;
+            const double rows = shape.tokens * static_cast<double>(shape.top_k);
+            return collective_volume(CollectiveKind::all_to_all, CollectiveAlgorithm::direct, parallel.expert,
+                                     Bytes{std::llround(rows * shape.token_bytes)});
+        }
         case LocalCollectiveKind::none: break;
     }
     return {};
@@ -50,8 +68,7 @@ StageVolume stage_volume(const Workload& workload, std::uint32_t stage) {
                 ring_volume(workload.collectives[instruction.index], members));
         } else if (instruction.op == Op::work) {
             for (const Segment& segment : workload.works[instruction.index].segments) {
-                const bool exchange = segment.collective.kind == LocalCollectiveKind::ring_exchange;
-                add(exchange ? volume.context : volume.tensor,
+                add(volume_of(segment.collective.kind, volume),
                     ring_volume(segment.collective, workload.training.parallel));
             }
         }

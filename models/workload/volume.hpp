@@ -18,6 +18,7 @@ CollectiveVolume ring_volume(const LocalCollective& collective, const ParallelSp
 struct StageVolume {
     CollectiveVolume tensor;
     CollectiveVolume context;
+    CollectiveVolume expert;  // dispatch and combine as an all-to-all
     std::array<CollectiveVolume, group_family_count> group;  // by GroupFamily of the collective
     Bytes messages;                                          // activations and their gradients
 };

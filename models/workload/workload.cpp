@@ -1,5 +1,6 @@
 #include "models/workload/workload.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include "models/workload/flops.hpp"
@@ -12,10 +13,16 @@ namespace {
 
 constexpr double weight_bytes = 2;  // gathered weights travel in half precision
 
+// Layers of one of `blocks` consecutive parts; what does not divide makes the first ones one layer longer.
+LayerRange chunk_layers(std::int64_t layers, std::int64_t blocks, std::int64_t block) {
+    const std::int64_t each = layers / blocks, longer = layers % blocks;
+    return {block * each + std::min(block, longer), each + (block < longer ? 1 : 0)};
+}
+
 class Builder {
 public:
-    explicit Builder(const TrainingSpec& training)
-        : workload_{training, RankLayout(training.parallel), {}, {}, {}, {}, {}, 0, 0} {}
+    Builder(const TrainingSpec& training, ExpertLoads loads)
+        : workload_{training, RankLayout(training.parallel), {}, {}, {}, {}, {}, 0, 0, std::move(loads)} {}
 
     Workload build() {
         const TrainingSpec& training = workload_.training;
@@ -48,43 +55,53 @@ private:
     StageIndex index_stage(std::uint32_t stage, std::uint32_t stages) {
         const TrainingSpec& training = workload_.training;
         const auto chunks = static_cast<std::uint32_t>(training.parallel.virtual_stages);
-        const std::int64_t layers = training.model.layers / (stages * chunks);
-        const double per_chunk = static_cast<double>(layers) * layer_parameters_per_rank(training);
         const double embedding = embedding_parameters_per_rank(training);
         StageIndex index;
-        std::vector<double> parameters(chunks, per_chunk);
-        if (stage == 0) parameters.front() += embedding;
-        if (stage + 1 == stages && stages > 1) parameters.back() += embedding;
+        std::vector<ParameterShare> parameters;
         for (std::uint32_t chunk = 0; chunk < chunks; ++chunk) {
             const ChunkEnds ends{stage == 0 && chunk == 0, stage + 1 == stages && chunk + 1 == chunks};
+            const LayerRange layers = chunk_layers(training.model.layers, stages * chunks, chunk * stages + stage);
+            ParameterShare& share = parameters.emplace_back(parameters_per_rank(training, layers));
+            if (ends.embedding) share.dense += embedding;
+            if (ends.head && (stages > 1 || training.model.kind == ModelKind::moe)) share.dense += embedding;
             index.forward.push_back(add(chunk_work(training, Phase::forward, layers, ends)));
             index.backward.push_back(add(chunk_work(training, Phase::backward, layers, ends)));
         }
         add_synchronisation(index, parameters);
-        double total = 0;
-        for (double n : parameters) total += n;
-        index.optimizer = add(optimizer_work(training, total));
+        index.optimizer = add(optimizer_work(training, sum(parameters)));
         index.exchange = add(host_work(HostCost::exchange));
         index.input = add(host_work(is_on(training.technique.overlap_input) ? HostCost::none : HostCost::input));
         index.step = add(host_work(HostCost::step));
         return index;
     }
 
-    void add_synchronisation(StageIndex& index, const std::vector<double>& parameters) {
+    static ParameterShare sum(const std::vector<ParameterShare>& parameters) {
+        ParameterShare total;
+        for (const ParameterShare& share : parameters) {
+            total.dense += share.dense;
+            total.experts += share.experts;
+        }
+        return total;
+    }
+
+    void add_synchronisation(StageIndex& index, const std::vector<ParameterShare>& parameters) {
         const TrainingSpec& training = workload_.training;
         const CollectiveVerb reduce =
             training.parallel.zero > 0 ? CollectiveVerb::reduce_scatter : CollectiveVerb::all_reduce;
         const double gradient_bytes = static_cast<double>(training.gradient_bytes);
-        const auto add_pair = [&](double n) {
-            index.gather.push_back(add(CollectiveVerb::all_gather, GroupFamily::data, weight_bytes * n));
-            index.scatter.push_back(add(reduce, GroupFamily::data, gradient_bytes * n));
+        const bool experts = sum(parameters).experts > 0 && expert_shards(training.parallel) > 1;
+        const auto add_pair = [&](const ParameterShare& n) {
+            index.gather.push_back(add(CollectiveVerb::all_gather, GroupFamily::data, weight_bytes * n.dense));
+            index.scatter.push_back(add(reduce, GroupFamily::data, gradient_bytes * n.dense));
+            if (!experts) return;
+            const GroupFamily family = GroupFamily::expert_data;
+            index.expert_gather.push_back(add(CollectiveVerb::all_gather, family, weight_bytes * n.experts));
+            index.expert_scatter.push_back(add(reduce, family, gradient_bytes * n.experts));
         };
         if (is_on(training.technique.overlap_data)) {
-            for (double n : parameters) add_pair(n);
+            for (const ParameterShare& share : parameters) add_pair(share);
         } else {
-            double total = 0;
-            for (double n : parameters) total += n;
-            add_pair(total);
+            add_pair(sum(parameters));
         }
         index.norm = add(CollectiveVerb::sync, GroupFamily::model, 0);
         index.embedding_reduce = add(CollectiveVerb::all_reduce, GroupFamily::embedding,
@@ -96,6 +113,8 @@ private:
 
 }  // namespace
 
-Workload build_workload(const TrainingSpec& training) { return Builder(training).build(); }
+Workload build_workload(const TrainingSpec& training, ExpertLoads loads) {
+    return Builder(training, std::move(loads)).build();
+}
 
 }  // namespace rehearse

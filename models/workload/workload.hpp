@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "models/workload/memory.hpp"
+#include "models/workload/moe/expert_loads.hpp"
 #include "models/workload/operators.hpp"
 #include "models/workload/program.hpp"
 #include "models/workload/spec.hpp"
@@ -32,9 +33,11 @@ struct Workload {
     MemoryReport memory;            // of the fullest rank
     double flops_per_token = 0;     // model FLOPs, forward and backward (see flops.hpp)
     double hardware_flops_per_token = 0;  // with recomputation
+    ExpertLoads loads{};
 };
 
-// Precondition: the training spec is valid (scenarios/validate): degrees divide layers, heads and batch.
-Workload build_workload(const TrainingSpec& training);
+// Precondition: the training spec is valid (scenarios/validate): degrees divide layers, heads and batch. `loads` act on
+// the price of a layer and change no program.
+Workload build_workload(const TrainingSpec& training, ExpertLoads loads = {});
 
 }  // namespace rehearse

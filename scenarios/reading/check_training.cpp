@@ -46,10 +46,45 @@ void check_divides(std::string_view key, std::int64_t value, std::string_view di
                    fmt::format("for example {}", nearest_multiple(value, divisor)));
 }
 
+// A mixture of experts: its heads, its experts and the grid that they lie on.
+void check_experts(const TrainingSpec& training, Findings& findings) {
+    const ModelSpec& model = training.model;
+    const ParallelSpec& parallel = training.parallel;
+    const ExpertSpec& experts = model.experts;
+    if (experts.top_k > experts.routed)
+        findings.fault("training.model.experts.top_k",
+                       fmt::format("{} experts per token, there are {}", experts.top_k, experts.routed),
+                       fmt::format("at most {}", experts.routed));
+    if (experts.dense_layers > model.layers)
+        findings.fault("training.model.experts.dense_layers",
+                       fmt::format("{} dense layers of {}", experts.dense_layers, model.layers),
+                       fmt::format("at most {}", model.layers));
+    check_divides("training.model.experts.routed", experts.routed, "expert", parallel.expert, findings);
+    check_divides("training.model.experts.ffn", model.expert_ffn(), "expert_tensor", parallel.expert_width(), findings);
+    check_divides("training.model.heads", model.heads, "kv_heads", model.key_heads(), findings);
+    if (model.key_heads() % parallel.tensor != 0 && parallel.tensor % model.key_heads() != 0)
+        findings.fault("training.model.kv_heads",
+                       fmt::format("{} key heads cannot be spread over tensor {} ranks", model.key_heads(),
+                                   parallel.tensor),
+                       "a multiple or a divisor of training.parallel.tensor");
+    if (parallel.tensor > 1 && !is_on(parallel.sequence))
+        findings.fault("training.parallel.sequence",
+                       "kind moe cuts the tokens between its blocks over the tensor group", "on",
+                       "set training.parallel.sequence: on");
+    const std::int64_t whole = parallel.tensor * parallel.context, span = parallel.expert_span();
+    if (span != parallel.tensor && (span % whole != 0 || (parallel.data > 0 && parallel.data % (span / whole) != 0)))
+        findings.fault("training.parallel.expert",
+                       fmt::format("expert {} x expert_tensor {} = {} ranks do not fold onto tensor {} x context {} x "
+                                   "data {}", parallel.expert, parallel.expert_width(), span, parallel.tensor,
+                                   parallel.context, parallel.data),
+                       "a multiple of tensor x context that divides the ranks of a stage");
+}
+
 void check_model(const TrainingSpec& training, Findings& findings) {
     const ModelSpec& model = training.model;
     const ParallelSpec& parallel = training.parallel;
-    check_divides("training.model.hidden", model.hidden, "heads", model.heads, findings);
+    if (model.kind == ModelKind::moe) check_experts(training, findings);
+    if (model.head_size == 0) check_divides("training.model.hidden", model.hidden, "heads", model.heads, findings);
     check_divides("training.model.heads", model.heads, "tensor", parallel.tensor, findings);
     check_divides("training.model.hidden", model.hidden, "tensor", parallel.tensor, findings);
     if (model.ffn > 0) check_divides("training.model.ffn", model.ffn, "tensor", parallel.tensor, findings);
@@ -66,7 +101,10 @@ void check_model(const TrainingSpec& training, Findings& findings) {
                                    model.sequence, parallel.context, parallel.tensor),
                        fmt::format("a multiple of {}", parallel.context * parallel.tensor), "");
     const std::int64_t chunks = parallel.pipeline * parallel.virtual_stages;
-    if (model.layers % chunks != 0)
+    if (model.kind == ModelKind::moe && model.layers < chunks)
+        findings.fault("training.model.layers", fmt::format("{} layers for {} chunks", model.layers, chunks),
+                       fmt::format("at least {}", chunks));
+    if (model.kind == ModelKind::gpt && model.layers % chunks != 0)
         findings.fault("training.model.layers",
                        fmt::format("{} layers cannot be cut into pipeline {} x virtual {} = {} chunks", model.layers,
                                    parallel.pipeline, parallel.virtual_stages, chunks),
@@ -112,7 +150,8 @@ void warn(const TrainingSpec& training, Findings& findings) {
                          fmt::format("a window of {} tokens covers the whole sequence of {}", technique.window,
                                      training.model.sequence),
                          "it changes nothing");
-    if (training.recompute == Recompute::selective && technique.operators == OperatorSet::efficient)
+    if (training.model.kind == ModelKind::gpt && training.recompute == Recompute::selective &&
+        technique.operators == OperatorSet::efficient)
         findings.warning("training.recompute", "the efficient operators keep no attention scores to compute again",
                          "selective changes nothing here; use none or full");
     if (is_on(technique.overlap_tensor) && training.parallel.tensor == 1)

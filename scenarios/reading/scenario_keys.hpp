@@ -82,34 +82,60 @@ void cluster_keys(V& v, ClusterSpec& cluster) {
 }
 
 template <class V>
+void moe_model_keys(V& v, ModelSpec& model) {
+    v.value("kv_heads", model.kv_heads, {.range = {0, count.max}, .comment = "0: as many as heads"});
+    v.value("head_size", model.head_size, {.range = {0, 65'536}, .comment = "0: hidden / heads"});
+    const auto experts = [&] {
+        ExpertSpec& spec = model.experts;
+        v.value("routed", spec.routed, {.range = count, .required = "a mixture of experts has some"});
+        v.value("shared", spec.shared, {.range = {0, 1024}});
+        v.value("top_k", spec.top_k, {.range = count});
+        v.value("ffn", spec.ffn, {.range = {0, 1 << 22}, .comment = "0: as model.ffn"});
+        v.value("dense_layers", spec.dense_layers, {.range = {0, layer_count.max}});
+    };
+    v.section("experts", experts, "kind moe has experts");
+    v.part("latent", model.latent.query_rank > 0 ? Switch::on : Switch::off, [&] {
+        v.value("query_rank", model.latent.query_rank, {.range = {0, 65'536}});
+        v.value("key_rank", model.latent.key_rank, {.range = {0, 65'536}});
+        v.value("rope", model.latent.rope, {.range = {0, 4096}});
+    });
+}
+
+template <class V>
 void model_keys(V& v, ModelSpec& model) {
     constexpr std::string_view needed = "a model needs it";
-    std::int64_t kind = 0;
-    v.word("kind", kind, Words<std::int64_t>{{"gpt", 0}});
+    v.word("kind", model.kind, model_kind_words);
     v.value("layers", model.layers, {.range = layer_count, .required = needed});
     v.value("hidden", model.hidden, {.range = count, .required = needed});
     v.value("heads", model.heads, {.range = count, .required = needed});
     v.value("ffn", model.ffn, {.range = {0, 1 << 22}, .comment = "0: four times hidden"});
     v.value("vocab", model.vocab, {.range = token_count, .required = needed});
     v.value("sequence", model.sequence, {.range = token_count, .required = needed});
+    if (model.kind == ModelKind::moe) moe_model_keys(v, model);
 }
 
 template <class V>
-void parallel_keys(V& v, ParallelSpec& parallel) {
-    std::int64_t expert = 1;
+void parallel_keys(V& v, TrainingSpec& training) {
+    ParallelSpec& parallel = training.parallel;
     v.value("tensor", parallel.tensor, {.range = count});
     v.value("pipeline", parallel.pipeline, {.range = count});
     v.value("virtual", parallel.virtual_stages, {.range = layer_count});
     v.replicas("data", parallel.data);
     v.value("context", parallel.context, {.range = count});
-    v.value("expert", expert, {.range = count});
-    if (expert != 1) v.fault("expert", "expert parallelism is not in this version", "1");
+    v.value("expert", parallel.expert, {.range = count});
+    if (training.model.kind == ModelKind::moe) {
+        v.value("expert_tensor", parallel.expert_tensor, {.range = {0, count.max}, .comment = "0: as tensor"});
+        v.word("attention", parallel.attention, attention_cut_words);
+    } else if (parallel.expert != 1) {
+        v.fault("expert", "a model of kind gpt has no experts", "1");
+    }
     v.value("sequence", parallel.sequence);
     v.value("zero", parallel.zero, {.range = {0, 2}});
 }
 
 template <class V>
-void technique_keys(V& v, TechniqueSpec& technique) {
+void technique_keys(V& v, TrainingSpec& training) {
+    TechniqueSpec& technique = training.technique;
     v.value("parallel_block", technique.parallel_block);
     v.window("window", technique.window);
     v.value("overlap_tensor", technique.overlap_tensor);
@@ -117,6 +143,10 @@ void technique_keys(V& v, TechniqueSpec& technique) {
     v.value("overlap_data", technique.overlap_data);
     v.word("operators", technique.operators, operator_set_words);
     v.value("overlap_input", technique.overlap_input);
+    if (training.model.kind == ModelKind::moe) {
+        v.value("overlap_operators", technique.overlap_operators);
+        v.value("overlap_tiles", technique.overlap_tiles);
+    }
     v.value("batch_factor", technique.batch_factor, {.range = {1, 1024}});
 }
 
@@ -128,11 +158,12 @@ void training_keys(V& v, TrainingSpec& training) {
             {.range = sequences, .comment = "sequences", .required = "sequences per step"});
     v.value("micro_batch", training.micro_batch, {.range = count});
     v.word("recompute", training.recompute, recompute_words);
+    if (training.model.kind == ModelKind::moe) v.word("precision", training.precision, precision_words);
     v.value("gradient_bytes", training.gradient_bytes, {.range = {2, 4}});
     if (training.gradient_bytes == 3) v.fault("gradient_bytes", "no number format has 3 bytes", "2 or 4");
     v.value("dropout", training.dropout);
-    v.section("parallel", [&] { parallel_keys(v, training.parallel); });
-    v.section("technique", [&] { technique_keys(v, training.technique); });
+    v.section("parallel", [&] { parallel_keys(v, training); });
+    v.section("technique", [&] { technique_keys(v, training); });
 }
 
 template <class V>

@@ -31,6 +31,11 @@ inline const Words<Dimension> dimension_words{{"tensor", Dimension::tensor},
                                               {"context", Dimension::context},
                                               {"data", Dimension::data},
                                               {"pipeline", Dimension::pipeline}};
+inline const Words<ModelKind> model_kind_words{{"gpt", ModelKind::gpt}, {"moe", ModelKind::moe}};
+inline const Words<AttentionCut> attention_cut_words{{"heads", AttentionCut::heads},
+                                                     {"sequence", AttentionCut::sequence}};
+inline const Words<TrainingPrecision> precision_words{{"bf16", TrainingPrecision::bf16},
+                                                      {"fp8", TrainingPrecision::fp8}};
 inline const Words<Recompute> recompute_words{
     {"none", Recompute::none}, {"selective", Recompute::selective}, {"full", Recompute::full}};
 inline const Words<OperatorSet> operator_set_words{

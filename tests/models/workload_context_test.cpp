@@ -49,13 +49,13 @@ enum class Attention : std::uint8_t { kept, removed };
 // One layer without its tensor group: the exchange is all there is to communicate.
 PricedWork layer(const Case& shape, const DeviceProfile& profile, Attention attention = Attention::kept) {
     TrainingSpec training;
-    training.model = {1, 1024, 8, 0, 32000, 8192};
+    training.model = {.layers = 1, .hidden = 1024, .heads = 8, .ffn = 0, .vocab = 32000, .sequence = 8192};
     training.micro_batch = 2;
     training.parallel.tensor = 2;
     training.parallel.context = shape.context;
     training.technique.operators = shape.operators;
     Workload workload{training, RankLayout(training.parallel), {}, {}, {}, {}, {}, 0, 0};
-    workload.works.push_back(chunk_work(training, shape.phase, 1, {}));
+    workload.works.push_back(chunk_work(training, shape.phase, {0, 1}, {}));
     if (attention == Attention::removed) {
         const std::set<std::string> names{"flash attention", "flash attention backward", "scores", "softmax", "context",
                                           "softmax backward", "dv", "dp", "dq", "dk"};

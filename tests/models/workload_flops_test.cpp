@@ -11,7 +11,7 @@ namespace {
 
 TrainingSpec megascale_175b() {
     TrainingSpec training;
-    training.model = {96, 12288, 128, 0, 64000, 2048};
+    training.model = {.layers = 96, .hidden = 12288, .heads = 128, .ffn = 0, .vocab = 64000, .sequence = 2048};
     training.batch_global = 768;
     training.parallel.tensor = 8;
     training.parallel.pipeline = 8;
@@ -25,7 +25,7 @@ TrainingSpec megascale_175b() {
 TEST(ModelFlops, PublishedModels) {
     TrainingSpec training = megascale_175b();
     EXPECT_NEAR(model_flops_per_token(training, AttentionCount::full), 1.0774e12, 1e8);
-    training.model = {105, 20480, 160, 0, 64000, 2048};
+    training.model = {.layers = 105, .hidden = 20480, .heads = 160, .ffn = 0, .vocab = 64000, .sequence = 2048};
     EXPECT_NEAR(model_flops_per_token(training, AttentionCount::full), 3.2316e12, 1e8);
 }
 
@@ -60,7 +60,7 @@ TEST(ModelFlops, SelectiveRecomputationCountsWhatIsSimulated) {
         EXPECT_NEAR(more, operators == OperatorSet::efficient ? 0 : 4.0 * 2048 * 12288 * 96, 1e3);
         const auto operator_count = [](const TrainingSpec& training) {
             std::size_t count = 0;
-            for (const Segment& segment : chunk_work(training, Phase::backward, 2, {}).segments)
+            for (const Segment& segment : chunk_work(training, Phase::backward, {0, 2}, {}).segments)
                 count += segment.operators.size();
             return count;
         };
@@ -70,7 +70,7 @@ TEST(ModelFlops, SelectiveRecomputationCountsWhatIsSimulated) {
 
 TEST(Memory, ShardsAndSchedule) {
     const TrainingSpec training = megascale_175b();
-    const double parameters = 12 * layer_parameters_per_rank(training) + embedding_parameters_per_rank(training);
+    const double parameters = parameters_per_rank(training, {0, 12}).dense + embedding_parameters_per_rank(training);
     const MemoryReport report = estimate_memory(training);
     EXPECT_EQ(report.stage, 0u);
     EXPECT_NEAR(static_cast<double>(report.weights.value), 2 * parameters, 2);
@@ -91,7 +91,7 @@ TEST(Memory, ShardsAndSchedule) {
 TEST(Memory, ParameterCountOfOneRankTimesRanksIsTheModel) {
     const TrainingSpec training = megascale_175b();
     // 64 ranks; row biases and norms are repeated in the tensor group, the embedding at both ends of the pipeline.
-    const double sum = 96 * 8 * layer_parameters_per_rank(training) + 8 * embedding_parameters_per_rank(training);
+    const double sum = 8 * parameters_per_rank(training, {0, 96}).dense + 8 * embedding_parameters_per_rank(training);
     EXPECT_NEAR(sum, training.model.parameters(), 1e-3 * sum);
 }
 

@@ -19,7 +19,7 @@ Nodes nodes_of(const ParallelSpec& parallel) {
     const Cluster cluster = build_cluster(spec);
     std::vector<GpuId> gpus;
     for (std::uint32_t i = 0; i < layout.rank_count(); ++i) gpus.emplace_back(i);
-    const LocalFabric fabric = local_fabric(layout, Placement(gpus, cluster.gpu_count()), cluster);
+    const LocalFabric fabric = local_fabric(parallel, layout, Placement(gpus, cluster.gpu_count()), cluster);
     EXPECT_EQ(fabric.tensor.size, layout.size(Dimension::tensor));
     EXPECT_EQ(fabric.context.size, layout.size(Dimension::context));
     return {fabric.tensor.nodes, fabric.context.nodes};

@@ -14,7 +14,7 @@ constexpr double layers = 4, hidden = 1024, sequence = 512, batch = 2, micro_bat
 
 TrainingSpec training(std::int64_t tensor, std::int64_t data, std::int64_t context = 1) {
     TrainingSpec spec;
-    spec.model = {4, 1024, 8, 0, 32768, 512};
+    spec.model = {.layers = 4, .hidden = 1024, .heads = 8, .ffn = 0, .vocab = 32768, .sequence = 512};
     spec.micro_batch = 2;
     spec.batch_global = 2 * 3 * data;
     spec.parallel.tensor = tensor;
@@ -78,9 +78,9 @@ double tensor_bytes(double t, double c) {
 TEST(PricedTraffic, AllGatherOfTheMegascaleModel) {
     ParallelSpec parallel;
     parallel.tensor = 8;
-    const LocalCollective gather{LocalCollectiveKind::all_gather, 2.0 * 2048 * 12288, Hiding::none, 0};
+    const LocalCollective gather{LocalCollectiveKind::all_gather, 2.0 * 2048 * 12288};
     EXPECT_EQ(ring_volume(gather, parallel).sent_per_member, Bytes{44'040'192});
-    const LocalCollective reduce{LocalCollectiveKind::all_reduce, 2.0 * 2048 * 12288, Hiding::none, 0};
+    const LocalCollective reduce{LocalCollectiveKind::all_reduce, 2.0 * 2048 * 12288};
     EXPECT_EQ(ring_volume(reduce, parallel).sent_per_member, Bytes{2 * 44'040'192});
 }
 

@@ -22,7 +22,8 @@ struct Shape {
 
 TrainingSpec training_of(const Shape& shape) {
     TrainingSpec spec;
-    spec.model = {shape.pipeline * shape.chunks, 64, 8, 0, 128, 32};
+    spec.model = {.layers = shape.pipeline * shape.chunks, .hidden = 64, .heads = 8, .ffn = 0, .vocab = 128,
+                  .sequence = 32};
     spec.parallel.tensor = shape.tensor;
     spec.parallel.pipeline = shape.pipeline;
     spec.parallel.virtual_stages = shape.chunks;

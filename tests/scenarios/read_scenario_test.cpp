@@ -99,8 +99,8 @@ TEST(ReadScenario, AnEmptyFileNamesWhatIsMissing) {
     EXPECT_THAT(error, HasSubstr("training: the key is missing"));
 }
 
-TEST(ReadScenario, ExpertParallelismIsRefused) {
-    EXPECT_THAT(error_of(small_yaml, {"training.parallel.expert=2"}), HasSubstr("not in this version"));
+TEST(ReadScenario, AGptHasNoExperts) {
+    EXPECT_THAT(error_of(small_yaml, {"training.parallel.expert=2"}), HasSubstr("a model of kind gpt has no experts"));
 }
 
 // write(read(text)) = w, and write(read(w)) = w: nothing is lost and nothing drifts.

@@ -1,0 +1,33 @@
+// SegmentWriter: appends operators and collectives to the segments of a Work. A collective closes the segment that it
+// stands at the end of.
+#pragma once
+
+#include "models/workload/element_costs.hpp"
+#include "models/workload/operators.hpp"
+
+namespace rehearse {
+
+class SegmentWriter {
+public:
+    explicit SegmentWriter(Work& work) : work_(work) {}
+    std::uint16_t add_region(const HostRegion& region);  // following segments belong to it
+
+protected:
+    // Sizes are rounded to whole numbers.
+    Operator& gemm(const char* name, double m, double n, double k, std::int64_t output_bytes = 2);
+    Operator& memory(const char* name, double bytes, std::int64_t kernels);
+    Operator& passes(const char* name, PassCount count, double elements);  // of two bytes
+    Operator& add(Operator op);
+    std::size_t mark();  // index that the next operator will have in its segment
+    void close(const LocalCollective& collective);
+    std::uint32_t layer_ = no_layer;  // of the segments opened from now on
+
+private:
+    Segment& open();  // the segment under construction
+
+    Work& work_;
+    bool open_ = false;
+    std::uint16_t region_ = 0;
+};
+
+}  // namespace rehearse
