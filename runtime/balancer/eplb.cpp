@@ -19,7 +19,7 @@ using Indices = std::vector<std::uint32_t>;
 Indices pack(const std::vector<double>& weights, std::uint32_t packs) {
     std::vector<LoadKey> order, empty;
     for (const double weight : weights) order.push_back(heavy_first(weight, static_cast<std::uint32_t>(order.size())));
-    std::sort(order.begin(), order.end());
+    sort_by_load(order);
     for (std::uint32_t i = 0; i < packs; ++i) empty.push_back(light_first(0, i));
     FirstHeap lightest(std::move(empty));
     const std::size_t room = weights.size() / packs;

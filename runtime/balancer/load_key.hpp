@@ -5,8 +5,13 @@
 // the sign bit.
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <bit>
 #include <cstdint>
+#include <numeric>
+#include <utility>
+#include <vector>
 
 #include "sim/base/units.hpp"
 
@@ -24,5 +29,20 @@ inline LoadKey light_first(double load, std::uint32_t number) {
 inline LoadKey heavy_first(double load, std::uint32_t number) { return light_first(-load, number); }
 
 inline std::uint32_t number_of(LoadKey key) { return static_cast<std::uint32_t>(key); }
+
+// Keys whose numbers ascend, by load: byte by byte from the last one, which keeps the order of equal loads. A byte that
+// all keys share is passed over.
+inline void sort_by_load(std::vector<LoadKey>& keys) {
+    std::vector<LoadKey> sorted(keys.size());
+    for (unsigned shift = 32; shift < 96; shift += 8) {
+        const auto byte = [shift](LoadKey key) { return static_cast<std::uint8_t>(key >> shift); };
+        std::array<std::uint32_t, 257> first{};  // place of the first key with this byte
+        for (const LoadKey key : keys) ++first[byte(key) + 1U];
+        if (std::ranges::count(first, keys.size()) > 0) continue;
+        std::partial_sum(first.begin(), first.end(), first.begin());
+        for (const LoadKey key : keys) sorted[first[byte(key)]++] = key;
+        std::swap(keys, sorted);
+    }
+}
 
 }  // namespace rehearse

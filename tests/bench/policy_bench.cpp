@@ -23,8 +23,7 @@ namespace {
 
 struct Size {
     std::uint32_t experts, gpus;
-    std::uint32_t slots_of_two() const { return 2 * gpus; }
-    std::uint32_t slots_of_three() const { return 3 * gpus; }  // so that a spare one per GPU leaves enough
+    EplbShape shape(std::uint32_t slots_per_gpu) const { return {slots_per_gpu * gpus, 1, 1, gpus}; }
 };
 constexpr Size whole{2048, 1440}, small{64, 40};
 
@@ -58,19 +57,17 @@ struct Balancing {
     LoadBalancer balancer;
     std::size_t step = 0;
 
-    Balancing(const Size& size, const BalancerSpec& spec, std::uint32_t slots)
+    Balancing(const Size& size, const BalancerSpec& spec, std::uint32_t slots_per_gpu)
         : tokens{zipf_tokens(size.experts, 1), zipf_tokens(size.experts, 2)},
-          balancer(spec, {slots, 1, 1, size.gpus}, expert_352b,
-                   balance_experts(std::vector<double>(size.experts, 1.0), {slots, 1, 1, size.gpus})) {}
+          balancer(spec, size.shape(slots_per_gpu), expert_352b,
+                   balance_experts(std::vector<double>(size.experts, 1.0), size.shape(slots_per_gpu))) {}
     std::optional<BalanceDecision> decide() { return balancer.after_step(tokens[step++ % 2]); }
 };
-Balancing slow_plans(const Size& size) { return {size, {.period = 1, .window = 1, .top = 0}, size.slots_of_two()}; }
-Balancing fast_plans(const Size& size) {
-    return {size, {.period = 0, .window = 1, .top = 20, .spare_slots = 1}, size.slots_of_three()};
-}
+constexpr BalancerSpec slow{.period = 1, .window = 1, .top = 0};
+constexpr BalancerSpec fast{.period = 0, .window = 1, .top = 20, .spare_slots = 1};
 
-void run_balancer(benchmark::State& state, Balancing (*make)(const Size&)) {
-    Balancing balancing = make(whole);
+void run_balancer(benchmark::State& state, const BalancerSpec& spec, std::uint32_t slots_per_gpu) {
+    Balancing balancing(whole, spec, slots_per_gpu);
     std::int64_t taken = 0, changes = 0;
     for (auto _ : state) {
         const auto decision = balancing.decide();
@@ -86,14 +83,13 @@ struct TwoMaps {
     ExpertMap from, to;
 };
 TwoMaps two_maps(const Size& size) {
-    const EplbShape shape{size.slots_of_two(), 1, 1, size.gpus};
-    return {balance_experts(zipf_loads(size.experts, 1), shape, 0),
-            balance_experts(zipf_loads(size.experts, 2), shape, 1)};
+    return {balance_experts(zipf_loads(size.experts, 1), size.shape(2), 0),
+            balance_experts(zipf_loads(size.experts, 2), size.shape(2), 1)};
 }
 
 void balance_experts_case(benchmark::State& state) {
     const std::vector<double> loads = zipf_loads(whole.experts, 1);
-    for (auto _ : state) benchmark::DoNotOptimize(balance_experts(loads, {whole.slots_of_two(), 1, 1, whole.gpus}));
+    for (auto _ : state) benchmark::DoNotOptimize(balance_experts(loads, whole.shape(2)));
 }
 
 void difference_case(benchmark::State& state) {
@@ -261,8 +257,10 @@ void stream_case(benchmark::State& state) {
 
 void register_all() {
     using benchmark::RegisterBenchmark;
-    RegisterBenchmark("balancer/slow_plan", run_balancer, slow_plans)->Unit(benchmark::kMicrosecond);
-    RegisterBenchmark("balancer/fast_plan", run_balancer, fast_plans)->Unit(benchmark::kMicrosecond);
+    // A GPU has two slots, or three so that a spare one leaves enough for all experts.
+    RegisterBenchmark("balancer/slow_plan/2_slots", run_balancer, slow, 2U)->Unit(benchmark::kMicrosecond);
+    RegisterBenchmark("balancer/slow_plan/3_slots", run_balancer, slow, 3U)->Unit(benchmark::kMicrosecond);
+    RegisterBenchmark("balancer/fast_plan/3_slots", run_balancer, fast, 3U)->Unit(benchmark::kMicrosecond);
     RegisterBenchmark("balancer/balance_experts", balance_experts_case)->Unit(benchmark::kMicrosecond);
     RegisterBenchmark("balancer/difference", difference_case)->Unit(benchmark::kMicrosecond);
     RegisterBenchmark("balancer/apply", apply_case)->Unit(benchmark::kMicrosecond);
@@ -296,8 +294,8 @@ std::uint64_t hash_of(Balancing balancing) {
 }
 
 int run_small() {
-    fmt::print("{:<20} {:016x}\n", "slow_plan", hash_of(slow_plans(small)));
-    fmt::print("{:<20} {:016x}\n", "fast_plan", hash_of(fast_plans(small)));
+    fmt::print("{:<20} {:016x}\n", "slow_plan", hash_of({small, slow, 2}));
+    fmt::print("{:<20} {:016x}\n", "fast_plan", hash_of({small, fast, 3}));
     Fingerprint gate, pager, pipe;
     GateCalibrator calibrator(small.experts);
     std::vector<ExpertChoice> chosen;

@@ -76,6 +76,19 @@ TEST(LoadKey, OrdersAsLoadsDoEqualOnesByNumber) {
     EXPECT_EQ(light_first(-0.0, 3), light_first(0.0, 3));
 }
 
+TEST(LoadKey, SortsKeysWhoseNumbersAscend) {
+    Draw draw{13};
+    for (std::uint32_t count = 0; count < 200; ++count) {
+        std::vector<LoadKey> keys;
+        for (const double load : draw.loads(count))
+            keys.push_back(heavy_first(load, static_cast<std::uint32_t>(keys.size())));
+        std::vector<LoadKey> expected = keys;
+        std::ranges::sort(expected);
+        sort_by_load(keys);
+        EXPECT_TRUE(keys == expected) << count;
+    }
+}
+
 // Any mix of replacing, dropping and adding gives the keys in their order.
 TEST(FirstHeap, FirstIsTheSmallest) {
     Draw draw{9};
