@@ -4,7 +4,6 @@
 
 #include <chrono>
 #include <cstdio>
-#include <limits>
 
 #include "runtime/parallel_for.hpp"
 #include "scenarios/dump.hpp"
@@ -75,13 +74,6 @@ void finish(const RunRequest& request, const Rehearsal& rehearsal, ResultFolder&
     fmt::print("results: {}\n", folder.final_path().string());
     if (!folder.kept().empty())
         fmt::print(stderr, "kept in it, not of these results: {}\n", fmt::join(folder.kept(), ", "));
-}
-
-void check_seeds(std::uint64_t first, std::int64_t seeds) {
-    const std::uint64_t most = std::numeric_limits<std::uint64_t>::max();
-    if (static_cast<std::uint64_t>(seeds - 1) > most - first)
-        throw InputError({{{"--seeds", 0, 0}, "", fmt::format("{} seeds from {} on pass the largest one", seeds, first),
-                           fmt::format("at most {}", most), "use a smaller seed"}});
 }
 
 }  // namespace

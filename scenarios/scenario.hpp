@@ -31,6 +31,12 @@ struct ModelsSpec {
     PacketSpec packet;  // the packet fabric
 };
 
+// Techniques that `rehearse ablate` switches on and off together.
+struct AblationGroup {
+    std::string name;
+    std::vector<std::string> off;  // what the scenario gets without them, "key=value" as --set takes it
+};
+
 struct Scenario {
     std::string name;  // default: the file's name
     std::uint64_t seed = 1;
@@ -39,6 +45,7 @@ struct Scenario {
     TrainingSpec training;  // rank order, read from job.rank_order, stands in training.parallel;
                             // parallel.data = 0 means "what the GPUs leave"
     ModelsSpec models;
+    std::vector<AblationGroup> ablation;
     ConfigNode written;  // what the file said and where: find_place() answers for every key
 };
 

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 #include <numeric>
-#include <queue>
 
+#include "runtime/balancer/first_heap.hpp"
 #include "sim/base/fault.hpp"
 
 namespace rehearse {
@@ -14,45 +14,38 @@ namespace {
 
 using Indices = std::vector<std::uint32_t>;
 
-// Items into equally large packs, the heaviest first, each into the lightest pack with room. One list per pack, in the
-// order in which the items came.
-std::vector<Indices> pack(const std::vector<double>& weights, std::uint32_t packs) {
-    Indices order(weights.size());
-    std::iota(order.begin(), order.end(), 0u);
-    std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) { return weights[a] > weights[b]; });
+// Items into equally large packs, the heaviest first, each into the lightest pack with room: pack after pack, in each
+// the order in which its items came.
+Indices pack(const std::vector<double>& weights, std::uint32_t packs) {
+    std::vector<LoadKey> order, empty;
+    for (const double weight : weights) order.push_back(heavy_first(weight, static_cast<std::uint32_t>(order.size())));
+    sort_by_load(order);
+    for (std::uint32_t i = 0; i < packs; ++i) empty.push_back(light_first(0, i));
+    FirstHeap lightest(std::move(empty));
     const std::size_t room = weights.size() / packs;
-    using Lightest = std::pair<double, std::uint32_t>;  // weight, pack
-    std::priority_queue<Lightest, std::vector<Lightest>, std::greater<>> open;
-    for (std::uint32_t i = 0; i < packs; ++i) open.emplace(0.0, i);
-    std::vector<Indices> filled(packs);
-    for (const std::uint32_t item : order) {
-        const auto [weight, lightest] = open.top();
-        open.pop();
-        filled[lightest].push_back(item);
-        if (filled[lightest].size() < room) open.emplace(weight + weights[item], lightest);
+    std::vector<double> weight(packs, 0.0);
+    Indices filled(packs, 0), packed(weights.size());
+    for (const LoadKey key : order) {
+        const std::uint32_t item = number_of(key), pack = number_of(lightest.first());
+        packed[pack * room + filled[pack]] = item;
+        weight[pack] += weights[item];
+        if (++filled[pack] < room) lightest.replace_first(light_first(weight[pack], pack));
+        else lightest.drop_first();
     }
-    return filled;
+    return packed;
 }
 
 // Experts of the slots: each once, then each further slot to the expert with the largest load per replica.
 Indices replicate(const std::vector<double>& loads, std::uint32_t slots) {
     Indices expert_of_slot(loads.size()), replicas(loads.size(), 1);
     std::iota(expert_of_slot.begin(), expert_of_slot.end(), 0u);
-    struct Hot {
-        double load_per_replica;
-        std::uint32_t expert;
-        bool operator<(const Hot& other) const {
-            return load_per_replica < other.load_per_replica ||
-                   (load_per_replica == other.load_per_replica && expert > other.expert);
-        }
-    };
-    std::priority_queue<Hot> hottest;
-    for (std::uint32_t expert = 0; expert < loads.size(); ++expert) hottest.push({loads[expert], expert});
+    std::vector<LoadKey> once;
+    for (const std::uint32_t expert : expert_of_slot) once.push_back(heavy_first(loads[expert], expert));
+    FirstHeap hottest(std::move(once));
     while (expert_of_slot.size() < slots) {
-        const std::uint32_t expert = hottest.top().expert;
-        hottest.pop();
+        const std::uint32_t expert = number_of(hottest.first());
         expert_of_slot.push_back(expert);
-        hottest.push({loads[expert] / ++replicas[expert], expert});
+        hottest.replace_first(heavy_first(loads[expert] / ++replicas[expert], expert));
     }
     return expert_of_slot;
 }
@@ -92,10 +85,12 @@ ExpertMap balance_experts(std::span<const double> loads, const EplbShape& wanted
     for (std::size_t expert = 0; expert < loads.size(); ++expert) group_load[expert / group_size] += loads[expert];
 
     Indices slots;
-    for (const Indices& groups : pack(group_load, shape.nodes)) {
+    const Indices groups = pack(group_load, shape.nodes);
+    const std::size_t groups_per_node = shape.groups / shape.nodes;
+    for (std::uint32_t node = 0; node < shape.nodes; ++node) {
         Indices experts;
         std::vector<double> load;
-        for (const std::uint32_t group : groups)
+        for (const std::uint32_t group : std::span(groups).subspan(node * groups_per_node, groups_per_node))
             for (std::uint32_t i = 0; i < group_size; ++i) experts.push_back(group * group_size + i);
         for (const std::uint32_t expert : experts) load.push_back(loads[expert]);
         const Indices replicas = replicate(load, shape.slots / shape.nodes);  // indices into `experts`
@@ -103,8 +98,8 @@ ExpertMap balance_experts(std::span<const double> loads, const EplbShape& wanted
         for (const std::uint32_t i : replicas) ++copies[i];
         std::vector<double> weight;
         for (const std::uint32_t i : replicas) weight.push_back(load[i] / copies[i]);
-        for (const Indices& gpu : pack(weight, shape.gpus / shape.nodes))
-            for (const std::uint32_t replica : gpu) slots.push_back(experts[replicas[replica]]);
+        for (const std::uint32_t replica : pack(weight, shape.gpus / shape.nodes))
+            slots.push_back(experts[replicas[replica]]);
     }
     return {static_cast<std::uint32_t>(loads.size()), shape.gpus, std::move(slots), version};
 }

@@ -24,6 +24,7 @@ ExpertMap::ExpertMap(std::uint32_t experts, std::uint32_t gpus, std::vector<std:
     if (gpus == 0 || expert_of_slot_.empty() || expert_of_slot_.size() % gpus != 0)
         refuse(fmt::format("{} slots on {} GPUs", expert_of_slot_.size(), gpus), "equally many slots on every GPU",
                "choose a number of slots that the GPUs divide");
+    slots_per_gpu_ = slot_count() / gpus;
     for (const std::uint32_t expert : expert_of_slot_) {
         if (expert >= experts)
             refuse(fmt::format("a slot for expert {} of {}", expert, experts), "experts of the model");
@@ -47,10 +48,12 @@ ExpertMap ExpertMap::contiguous(std::uint32_t experts, std::uint32_t gpus) {
 }
 
 std::vector<double> ExpertMap::gpu_load(std::span<const double> expert_load) const {
-    std::vector<double> load(gpus_, 0.0);
-    for (std::uint32_t slot = 0; slot < slot_count(); ++slot) {
-        const std::uint32_t expert = expert_of_slot_[slot];
-        load[gpu_of(slot)] += expert_load[expert] / static_cast<double>(slots_of(expert).size());
+    std::vector<double> share(expert_load.begin(), expert_load.end()), load(gpus_, 0.0);
+    for (std::uint32_t expert = 0; expert < expert_count(); ++expert)
+        share[expert] /= static_cast<double>(slots_of(expert).size());
+    auto expert = expert_of_slot_.begin();
+    for (double& gpu : load) {
+        for (std::uint32_t slot = 0; slot < slots_per_gpu_; ++slot) gpu += share[*expert++];
     }
     return load;
 }

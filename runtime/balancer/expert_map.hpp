@@ -20,9 +20,9 @@ public:
     std::uint32_t expert_count() const { return static_cast<std::uint32_t>(first_.size() - 1); }
     std::uint32_t gpu_count() const { return gpus_; }
     std::uint32_t slot_count() const { return static_cast<std::uint32_t>(expert_of_slot_.size()); }
-    std::uint32_t slots_per_gpu() const { return slot_count() / gpus_; }
+    std::uint32_t slots_per_gpu() const { return slots_per_gpu_; }
     std::uint64_t version() const { return version_; }
-    std::uint32_t gpu_of(std::uint32_t slot) const { return slot / slots_per_gpu(); }
+    std::uint32_t gpu_of(std::uint32_t slot) const { return slot / slots_per_gpu_; }
     std::span<const std::uint32_t> expert_of_slot() const { return expert_of_slot_; }
     // Ascending; compressed rows, as the router of tokens reads them.
     std::span<const std::uint32_t> slots_of(std::uint32_t expert) const {
@@ -33,7 +33,7 @@ public:
     std::vector<double> gpu_load(std::span<const double> expert_load) const;
 
 private:
-    std::uint32_t gpus_;
+    std::uint32_t gpus_, slots_per_gpu_ = 1;
     std::uint64_t version_;
     std::vector<std::uint32_t> expert_of_slot_;
     std::vector<std::uint32_t> first_, slots_;  // expert -> its slots

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 
+#include "runtime/balancer/spare_plan.hpp"
 #include "sim/base/checks.hpp"
 #include "sim/base/fault.hpp"
 
@@ -25,10 +25,6 @@ LoadBalancer::LoadBalancer(const BalancerSpec& spec, const EplbShape& shape, con
                                 "a slot for every expert besides the spare ones", "use fewer spare slots"}});
 }
 
-bool LoadBalancer::is_spare(std::uint32_t slot) const {
-    return slot % map_.slots_per_gpu() >= map_.slots_per_gpu() - spec_.spare_slots;
-}
-
 std::optional<BalanceDecision> LoadBalancer::after_step(std::span<const std::uint64_t> tokens) {
     heat_.add(tokens);
     ++step_;
@@ -44,7 +40,7 @@ std::optional<BalanceDecision> LoadBalancer::after_step(std::span<const std::uin
     }
     if (spec_.top == 0 || spec_.spare_slots == 0) return std::nullopt;
     const std::vector<double> forecast = confident_loads();
-    std::optional<ExpertMap> planned = fast_plan(forecast);
+    std::optional<ExpertMap> planned = plan_spare_slots(map_, forecast, spare_slots(), spec_.top);
     return planned ? take(BalanceScale::fast, std::move(*planned), forecast) : std::nullopt;
 }
 
@@ -61,48 +57,15 @@ std::vector<double> LoadBalancer::confident_loads() const {
     return loads;
 }
 
-// The hottest experts, by load per replica, get the spare slots of the GPUs that have least to do. A slot whose expert
-// would be lost, or that rests, stays.
-std::optional<ExpertMap> LoadBalancer::fast_plan(std::span<const double> loads) const {
-    std::vector<std::uint32_t> slots(map_.expert_of_slot().begin(), map_.expert_of_slot().end());
-    std::vector<std::uint32_t> copies(map_.expert_count(), 0), free;
-    for (const std::uint32_t expert : slots) ++copies[expert];
-    for (std::uint32_t slot = 0; slot < slots.size(); ++slot) {
-        const bool rests = slot_since_[slot] > 0 && step_ < slot_since_[slot] + spec_.cool_down;
-        if (!is_spare(slot) || rests || copies[slots[slot]] == 1) continue;
-        --copies[slots[slot]];
-        free.push_back(slot);
+std::vector<std::uint32_t> LoadBalancer::spare_slots() const {
+    std::vector<std::uint32_t> slots;
+    for (std::uint32_t end = map_.slots_per_gpu(); end <= map_.slot_count(); end += map_.slots_per_gpu()) {
+        for (std::uint32_t slot = end - std::min(spec_.spare_slots, map_.slots_per_gpu()); slot < end; ++slot) {
+            const bool rests = slot_since_[slot] > 0 && step_ < slot_since_[slot] + spec_.cool_down;
+            if (!rests) slots.push_back(slot);
+        }
     }
-    if (free.empty()) return std::nullopt;
-
-    std::vector<double> gpu_load(map_.gpu_count(), 0.0);
-    std::vector<std::vector<std::uint32_t>> gpus_of(map_.expert_count());
-    for (std::uint32_t slot = 0; slot < slots.size(); ++slot) {
-        if (std::ranges::binary_search(free, slot)) continue;
-        gpu_load[map_.gpu_of(slot)] += loads[slots[slot]] / copies[slots[slot]];
-        gpus_of[slots[slot]].push_back(map_.gpu_of(slot));
-    }
-    std::vector<std::uint32_t> hot(map_.expert_count());
-    std::iota(hot.begin(), hot.end(), 0u);
-    std::ranges::stable_sort(hot, std::greater<>{}, [&](std::uint32_t e) { return loads[e] / copies[e]; });
-    hot.resize(std::min<std::size_t>(hot.size(), spec_.top));
-    while (!free.empty()) {
-        const auto hottest = std::ranges::max_element(hot, {}, [&](std::uint32_t e) { return loads[e] / copies[e]; });
-        const std::uint32_t expert = *hottest;
-        // A GPU that holds the expert already gains nothing by a second copy; it comes last.
-        const auto slot = std::ranges::min_element(free, {}, [&](std::uint32_t s) {
-            const std::uint32_t gpu = map_.gpu_of(s);
-            return std::pair(std::ranges::count(gpus_of[expert], gpu) > 0, gpu_load[gpu]);
-        });
-        const double before = loads[expert] / copies[expert], after = loads[expert] / (copies[expert] + 1);
-        for (const std::uint32_t gpu : gpus_of[expert]) gpu_load[gpu] += after - before;
-        gpu_load[map_.gpu_of(*slot)] += after;
-        gpus_of[expert].push_back(map_.gpu_of(*slot));
-        ++copies[expert];
-        slots[*slot] = expert;
-        free.erase(slot);
-    }
-    return ExpertMap(map_.expert_count(), map_.gpu_count(), std::move(slots), map_.version() + 1);
+    return slots;
 }
 
 std::optional<BalanceDecision> LoadBalancer::take(BalanceScale scale, ExpertMap planned,

@@ -40,10 +40,9 @@ public:
     std::optional<BalanceDecision> after_step(std::span<const std::uint64_t> tokens);
 
 private:
-    std::optional<ExpertMap> fast_plan(std::span<const double> loads) const;
     std::optional<BalanceDecision> take(BalanceScale scale, ExpertMap planned, std::span<const double> forecast);
     std::vector<double> confident_loads() const;
-    bool is_spare(std::uint32_t slot) const;
+    std::vector<std::uint32_t> spare_slots() const;  // that do not rest
 
     BalancerSpec spec_;
     EplbShape shape_;

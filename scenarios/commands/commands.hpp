@@ -22,6 +22,7 @@ void add_net(CLI::App& app, Chosen& chosen);
 void add_topo(CLI::App& app, Chosen& chosen);
 void add_place(CLI::App& app, Chosen& chosen);
 void add_sensitivity(CLI::App& app, Chosen& chosen);
+void add_ablate(CLI::App& app, Chosen& chosen);
 void add_validate(CLI::App& app, Chosen& chosen);
 void add_calibrate(CLI::App& app, Chosen& chosen);
 void add_report(CLI::App& app, Chosen& chosen);

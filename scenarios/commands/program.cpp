@@ -24,6 +24,7 @@ void add_commands(CLI::App& app, Chosen& chosen) {
     add_topo(app, chosen);
     add_place(app, chosen);
     add_sensitivity(app, chosen);
+    add_ablate(app, chosen);
     if (!validation_suites().empty()) add_validate(app, chosen);
     add_calibrate(app, chosen);
     add_report(app, chosen);

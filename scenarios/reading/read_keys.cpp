@@ -178,4 +178,17 @@ void ReadKeys::sweep(std::string_view key, std::vector<SweepAxis>& axes) {
         at_->fault(key, fmt::format("a sweep of {} runs", runs_of(axes)), fmt::format("at most {}", sweep_runs_most));
 }
 
+void ReadKeys::ablation(std::string_view key, std::vector<AblationGroup>& groups) {
+    Reader all = at_->child(key);
+    groups.clear();
+    for (const std::string& name : all.keys()) {
+        AblationGroup& group = groups.emplace_back(AblationGroup{name, {}});
+        all.read(name, group.off);
+        if (name.find(',') != name.npos)
+            all.fault(name, "a group has a comma in its name", "a name without commas, which --order puts between names");
+        if (group.off.empty() && all.node().find(name)->kind == ConfigNode::Kind::list)
+            all.fault(name, "a group that changes nothing", "NAME: [key=value, ...], what the scenario gets without it");
+    }
+}
+
 }  // namespace rehearse

@@ -3,6 +3,7 @@
 #include <filesystem>
 
 #include "scenarios/net/net_keys.hpp"
+#include "scenarios/reading/check_ablation.hpp"
 #include "scenarios/reading/read_keys.hpp"
 #include "sim/config/load_config.hpp"
 #include "sim/config/utf8.hpp"
@@ -26,6 +27,17 @@ void refuse_net(const NetScenario&) {}
 void visit(ReadKeys& keys, Scenario& scenario) { scenario_keys(keys, scenario); }
 void visit(ReadKeys& keys, NetScenario& scenario) { net_scenario_keys(keys, scenario); }
 
+// The groups of `ablation` are keys of this scenario: each is read with them.
+void check_groups(const Scenario& scenario, const std::string& folder, FaultList& faults) {
+    check_ablation(scenario, faults, [&](Scenario changed, FaultList& found) {
+        Reader root(changed.written, "", found);
+        ReadKeys keys(root, folder, found);
+        visit(keys, changed);
+        root.finish();
+    });
+}
+void check_groups(const NetScenario&, const std::string&, FaultList&) {}
+
 template <class AnyScenario>
 AnyScenario read(ConfigNode tree, const std::string& path) {
     AnyScenario scenario;
@@ -34,9 +46,11 @@ AnyScenario read(ConfigNode tree, const std::string& path) {
     refuse_net(scenario);
     FaultList faults;
     Reader root(scenario.written, "", faults);
-    ReadKeys keys(root, std::filesystem::path(path).parent_path().string(), faults);
+    const std::string folder = std::filesystem::path(path).parent_path().string();
+    ReadKeys keys(root, folder, faults);
     visit(keys, scenario);
     root.finish();
+    check_groups(scenario, folder, faults);
     if (find_non_utf8(scenario.name) < scenario.name.size())
         faults.add({{path, 0, 0}, "name", "the file's name, which stands in for it, is not UTF-8", "text in UTF-8",
                     "give a name"});

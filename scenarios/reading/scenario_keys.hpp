@@ -15,7 +15,8 @@
 //
 //     part(key, is_written, body)    as section(); the writer leaves it out where `is_written` is off
 //
-// and a function for each key with rules of its own: chip, rank_order, replicas, window, profile, slice, trace, sweep.
+// and a function for each key with rules of its own: chip, rank_order, replicas, window, profile, slice, trace, sweep,
+// ablation.
 #pragma once
 
 #include "scenarios/reading/words.hpp"
@@ -223,6 +224,7 @@ void scenario_keys(V& v, Scenario& scenario) {
         v.section("variation", [&] { variation_keys(v, scenario.models.profile.variation); });
         v.section("network", [&] { model_network_keys(v, scenario); });
     });
+    v.ablation("ablation", scenario.ablation);
 }
 
 }  // namespace rehearse

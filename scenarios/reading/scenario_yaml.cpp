@@ -110,6 +110,13 @@ public:
         yaml_.end();
     }
 
+    void ablation(std::string_view key, const std::vector<AblationGroup>& groups) {
+        if (groups.empty()) return;
+        yaml_.begin_map(key);
+        for (const AblationGroup& group : groups) yaml_.list(group.name, group.off);
+        yaml_.end();
+    }
+
     const std::string& text() const { return yaml_.text(); }
 
 private:

@@ -99,6 +99,7 @@ TEST_F(CommandLineTest, AFileThatCannotBeWrittenIsKnownBeforeTheWork) {
         {"validate", "megascale", "--json"},     {"validate", "megascale", "--markdown"},
         {"validate", "a100-steps", "--json"},    {"calibrate", "fit", "megascale-ampere", "--out"},
         {"sensitivity", "job.yaml", "--json"},   {"topo", "job.yaml", "--out"},
+        {"ablate", "job.yaml", "--json"},
     };
     for (std::vector<std::string> words : commands) {
         for (const char* path : {"no/such/folder/x", "", "."}) {
