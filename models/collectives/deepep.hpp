@@ -7,7 +7,8 @@
 // which is why rates above the line rate of a NIC appear.
 //
 // Mechanisms, each with physical parameters (expert_exchange.hpp has the equations):
-//   normal       the hierarchical form: one copy to each node, then NVLink, two stages pipelined in `rounds` rounds. Two
+//   normal       the hierarchical form: one copy to each node, then NVLink, two stages pipelined in `rounds` rounds.
+//   Two
 //                parameters: NVLink rate under the kernel's multiprocessors, and the rounds. The NIC runs at its line
 //                rate; fixed time is nothing against milliseconds. On two nodes NVLink is the slower stage, beyond the
 //                NIC is.

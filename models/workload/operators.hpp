@@ -40,6 +40,7 @@ struct Operator {
     double bytes = 0;                             // memory; attention
     std::int64_t kernels = 1;                     // device kernels launched
     HostCost host = HostCost::none;
+    double seconds = 0;                           // host: a time of its own beside that of the profile
     ExpertRows expert_rows = ExpertRows::none;
     Precision precision = Precision::half;        // gemm
 };
@@ -65,6 +66,7 @@ struct ExchangeShape {
 enum class Hiding : std::uint8_t {
     none,     // the collective blocks
     under,    // runs beside its partners, which do not depend on it
+    streamed, // its partners work on what has arrived: the first part is exposed, and what exceeds them
     chunked,  // cut into chunks together with its partner GEMM: the first chunk and what exceeds the GEMM stay exposed
 };
 
@@ -76,6 +78,7 @@ struct LocalCollective {
     Hiding hiding = Hiding::none;
     std::size_t partner = 0;  // the operators of this segment from this one on hide it
     ExchangeShape exchange{};
+    double first = 1;         // streamed: the part that is exposed
 };
 
 inline constexpr std::uint32_t no_layer = 0xffffffff;

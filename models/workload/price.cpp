@@ -12,8 +12,10 @@ namespace {
 
 class Pricing {
 public:
-    Pricing(const DeviceProfile& profile, const LocalFabric& fabric, const ExpertLoads& loads)
-        : profile_(profile), fabric_(fabric), loads_(loads) {}
+    Pricing(const Workload& workload, const DeviceProfile& profile, const LocalFabric& fabric)
+        : profile_(profile), fabric_(fabric), loads_(workload.experts.loads),
+          members_(workload.layout.group_size(GroupFamily::local)),
+          expert_width_(static_cast<std::uint32_t>(workload.training.parallel.expert_width())) {}
 
     PricedWork price(const Work& work) const {
         std::vector<double> compute(work.segments.size()), communication(work.segments.size());
@@ -63,7 +65,8 @@ private:
             price_segment(segment, {load, rank}, times[rank], communication);
         }
         std::vector<SimDuration>& row = work.of_member.emplace_back();
-        for (const double time : times) row.push_back(seconds(time * stretch));
+        for (std::uint32_t member = 0; member < members_; ++member)  // those that cut one expert are neighbours
+            row.push_back(seconds(times[member / expert_width_ % load->ranks] * stretch));
         priced.members = static_cast<std::uint32_t>(work.of_member.size() - 1);
     }
 
@@ -104,10 +107,10 @@ private:
             case OperatorKind::host: break;
         }
         switch (op.host) {
+            case HostCost::none: return op.seconds;
             case HostCost::exchange: return profile_.host_exchange.seconds();
             case HostCost::input: return profile_.host_input.seconds();
             case HostCost::step: return profile_.host_step.seconds();
-            case HostCost::none: break;
         }
         return 0;
     }
@@ -210,6 +213,10 @@ private:
             // The collective occupies multiprocessors that the operators beside it miss.
             compute += std::min(whole, partner) * taken;
             communication = std::max(0.0, whole - partner - std::min(whole, partner) * taken);
+        } else if (collective.hiding == Hiding::streamed) {
+            const double rest = (1 - collective.first) * whole, hidden = std::min(rest, partner) * taken;
+            compute += hidden;
+            communication = collective.first * whole + std::max(0.0, rest - partner - hidden);
         } else {
             price_chunked(collective, busiest, partner, compute, communication);
         }
@@ -237,6 +244,7 @@ private:
     const DeviceProfile& profile_;
     const LocalFabric& fabric_;
     const ExpertLoads& loads_;
+    std::uint32_t members_, expert_width_;
 };
 
 }  // namespace
@@ -254,7 +262,7 @@ SimDuration PricedWork::communication() const {
 }
 
 std::vector<PricedWork> price(const Workload& workload, const DeviceProfile& profile, const LocalFabric& fabric) {
-    const Pricing pricing(profile, fabric, workload.loads);
+    const Pricing pricing(workload, profile, fabric);
     std::vector<PricedWork> prices;
     prices.reserve(workload.works.size());
     for (const Work& work : workload.works) prices.push_back(pricing.price(work));

@@ -105,8 +105,9 @@ public:
     void count(const std::string& text) {
         const TraceLine line = parse_line(text, experts_, trace_.top_k);
         if (seen_.count({line.step, line.layer, line.rank}) > 0)
-            throw Wrong{fmt::format("step {}, layer {} of rank {} a second time", line.step, line.layer.second, line.rank),
-                        "one line for each step, block, layer and rank"};
+            throw Wrong{
+                fmt::format("step {}, layer {} of rank {} a second time", line.step, line.layer.second, line.rank),
+                "one line for each step, block, layer and rank"};
         steps_.insert(line.step);
         layers_.insert(line.layer);
         if (steps_.size() * layers_.size() * experts_ > cells_most)
@@ -179,7 +180,9 @@ RouterTrace read_router_trace(std::istream& lines, const std::string& name, std:
     int number = 0;
     for (Line state = next_line(lines, text); state != Line::none; state = next_line(lines, text)) {
         ++number;
-        const auto fault = [&](const Wrong& wrong) { faults.add({{name, number, 0}, "", wrong.wrong, wrong.expected, ""}); };
+        const auto fault = [&](const Wrong& wrong) {
+            faults.add({{name, number, 0}, "", wrong.wrong, wrong.expected, ""});
+        };
         if (state == Line::too_long) {
             fault({"the line is too long", fmt::format("at most {} MiB", line_bytes_most >> 20)});
         } else if (text.find_first_not_of(" \t\r") != text.npos) {
