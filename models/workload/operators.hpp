@@ -67,6 +67,8 @@ enum class Hiding : std::uint8_t {
     none,     // the collective blocks
     under,    // runs beside its partners, which do not depend on it
     streamed, // its partners work on what has arrived: the first part is exposed, and what exceeds them
+    fused,    // tile by tile inside the kernel of its partners, the rows of one source rank after those of another: as
+              // chunked, with one start for all
     chunked,  // cut into chunks together with its partner GEMM: the first chunk and what exceeds the GEMM stay exposed
 };
 

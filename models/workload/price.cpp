@@ -213,6 +213,8 @@ private:
             // The collective occupies multiprocessors that the operators beside it miss.
             compute += std::min(whole, partner) * taken;
             communication = std::max(0.0, whole - partner - std::min(whole, partner) * taken);
+        } else if (collective.hiding == Hiding::fused) {
+            price_fused(collective, whole, partner, compute, communication);
         } else if (collective.hiding == Hiding::streamed) {
             const double rest = (1 - collective.first) * whole, hidden = std::min(rest, partner) * taken;
             compute += hidden;
@@ -224,6 +226,16 @@ private:
 
     // n chunks: the first chunk's collective is exposed, the others run beside the GEMM and take multiprocessors from
     // it.
+    // n pieces: the first is exposed, the others run beside the product.
+    void price_fused(const LocalCollective& collective, double whole, double product, double& compute,
+                     double& communication) const {
+        const double n = static_cast<double>(profile_.overlap_chunks);
+        const double rest = whole * (n - 1) / n, steal = std::min(rest, product) * taken_by(collective);
+        const double behind = product * (n - 1) / n;  // what the last piece does not hide
+        compute += steal;
+        communication = whole / n + std::max(0.0, rest - behind - steal);
+    }
+
     void price_chunked(const LocalCollective& collective, double busiest, double gemm, double& compute,
                        double& communication) const {
         const double n = static_cast<double>(profile_.overlap_chunks);

@@ -199,11 +199,9 @@ void ReadKeys::ablation(std::string_view key, std::vector<AblationGroup>& groups
         AblationGroup& group = groups.emplace_back(AblationGroup{name, {}});
         all.read(name, group.off);
         if (name.find(',') != name.npos)
-            all.fault(name, "a group has a comma in its name",
-                      "a name without commas, which --order puts between names");
+            all.fault(name, "a group has a comma in its name", "a name without commas: they part names in --order");
         if (group.off.empty() && all.node().find(name)->kind == ConfigNode::Kind::list)
-            all.fault(name, "a group that changes nothing",
-                      "NAME: [key=value, ...], what the scenario gets without it");
+            all.fault(name, "a group that changes nothing", "NAME: [key=value, ...], the scenario without it");
     }
 }
 
