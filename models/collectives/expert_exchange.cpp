@@ -71,7 +71,8 @@ Volume volume_of(const ExpertExchange& x, ExchangeForm form) {
         case ExchangeForm::gather: return {once * (nodes - 1), once * nodes * (g - 1), to_nodes, to_gpus};
         case ExchangeForm::hierarchical: {
             const DistinctTargets distinct = distinct_targets(x);
-            return {once * distinct.nodes * (nodes - 1) / nodes, once * distinct.ranks * (g - 1) / g, to_nodes, to_gpus};
+            return {once * distinct.nodes * (nodes - 1) / nodes, once * distinct.ranks * (g - 1) / g, to_nodes,
+                    to_gpus};
         }
         case ExchangeForm::ring: {
             const double forwarded = all * (n - 1) / 2;

@@ -9,9 +9,9 @@
 //   kind       share
 //   uniform    1 / E
 //   zipf       proportional to r^-exponent; the rank r of an expert is a random permutation of its layer
-//   dirichlet  a draw from the symmetric Dirichlet(a), a = concentration: gamma(a) weights, normalised. With drift d the
-//              weights walk as w_t = Beta(a (1-d), a d) w_{t-1} + Gamma(a d) (the beta-gamma auto-regression of Lewis,
-//              1982): the distribution stays Dirichlet(a), and the weights of two steps correlate by (1-d)^distance
+//   dirichlet  a draw from the symmetric Dirichlet(a), a = concentration: gamma(a) weights, normalised. With drift d
+//              the weights walk as w_t = Beta(a (1-d), a d) w_{t-1} + Gamma(a d) (the beta-gamma auto-regression of
+//              Lewis, 1982): the distribution stays Dirichlet(a); weights of two steps correlate by (1-d)^distance
 //   skew       groups of experts with given shares, inside a group even; the rest even over the other experts; which
 //              experts form the groups is a random permutation of the layer. The article that claims it gives 3 experts
 //              47 % and the next 25 experts 8 % of 128, top-2: {{3, 0.47}, {25, 0.08}}
