@@ -74,6 +74,13 @@ struct ExchangeCost {
     SimDuration time;
 };
 
+// The parts that time is made of. For an uneven router take those of the busiest rank instead (its byte matrix,
+// models/workload/routing/exchange_bytes.hpp): an exchange ends with the last of its members.
+struct ExchangeVolume {
+    double network = 0, nvlink = 0;  // bytes
+    std::int64_t messages_network = 0, messages_nvlink = 0;
+};
+
 struct DistinctTargets {
     double nodes = 0, ranks = 0;
 };
@@ -86,6 +93,9 @@ DistinctTargets distinct_targets(const ExpertExchange& exchange);
 
 // InvariantBroken when nodes or experts don't divide, k > E, L k cannot be met, or a rate that is used is not positive.
 ExchangeCost exchange_cost(const ExpertExchange& exchange, const ExchangeRates& rates, ExchangeForm form);
+// Its two halves: the table above, and the times below it.
+ExchangeVolume exchange_volume(const ExpertExchange& exchange, ExchangeForm form);
+SimDuration exchange_time(const ExchangeVolume& volume, const ExchangeRates& rates, ExchangeForm form);
 // The form of least time; of equal ones the first of the table.
 ExchangeCost choose_exchange(const ExpertExchange& exchange, const ExchangeRates& rates);
 
