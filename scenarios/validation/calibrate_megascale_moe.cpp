@@ -1,5 +1,5 @@
-// The calibrations of the two systems of MegaScale-MoE: how much slower memory-bound kernels and launches are than counted,
-// one number for each system, on its fitted row.
+// The calibrations of the two systems of MegaScale-MoE: how much slower memory-bound kernels and launches are than
+// counted, one number for each system, on its fitted row.
 #include <memory>
 
 #include "scenarios/installation.hpp"
