@@ -1,5 +1,6 @@
 #include "models/workload/transformer.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <type_traits>
 
@@ -78,6 +79,11 @@ Work build_chunk(const TrainingSpec& training, Phase phase, LayerRange layers, C
 }
 
 }  // namespace
+
+LayerRange chunk_layers(std::int64_t layers, std::int64_t blocks, std::int64_t block) {
+    const std::int64_t each = layers / blocks, longer = layers % blocks;
+    return {block * each + std::min(block, longer), each + (block < longer ? 1 : 0)};
+}
 
 Work chunk_work(const TrainingSpec& training, Phase phase, LayerRange layers, ChunkEnds ends) {
     return training.model.kind == ModelKind::moe ? build_chunk<MoeLayerBuilder>(training, phase, layers, ends)

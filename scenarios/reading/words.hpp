@@ -36,6 +36,8 @@ inline const Words<AttentionCut> attention_cut_words{{"heads", AttentionCut::hea
                                                      {"sequence", AttentionCut::sequence}};
 inline const Words<TrainingPrecision> precision_words{{"bf16", TrainingPrecision::bf16},
                                                       {"fp8", TrainingPrecision::fp8}};
+inline const Words<PipelineSchedule> schedule_words{{"one_f_one_b", PipelineSchedule::one_f_one_b},
+                                                    {"dual_pipe", PipelineSchedule::dual_pipe}};
 inline const Words<Recompute> recompute_words{
     {"none", Recompute::none}, {"selective", Recompute::selective}, {"full", Recompute::full}};
 inline const Words<OperatorSet> operator_set_words{

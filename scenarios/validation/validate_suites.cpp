@@ -7,6 +7,7 @@
 #include "scenarios/reading/read_scenario.hpp"
 #include "scenarios/reading/validate_scenario.hpp"
 #include "scenarios/validation/calibration.hpp"
+#include "scenarios/validation/validate_deepseek.hpp"
 #include "scenarios/validation/validation.hpp"
 
 namespace rehearse {
@@ -66,7 +67,8 @@ ValidationSuite megascale_suite(const ValidateRequest& request) {
 }  // namespace
 
 std::vector<SuiteEntry> validation_suites() {
-    return {{"megascale", "MegaScale and Megatron-LM (NSDI'24), 175B and 530B", megascale_suite}};
+    return {{"megascale", "MegaScale and Megatron-LM (NSDI'24), 175B and 530B", megascale_suite},
+            {"deepseek-v3", "DeepSeek-V3 on 2,048 H800: a step under DualPipe", deepseek_v3_suite}};
 }
 
 }  // namespace rehearse
