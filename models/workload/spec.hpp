@@ -45,6 +45,9 @@ struct ModelSpec {
     std::int64_t sequence = 0;
     ExpertSpec experts{};       // kind moe
     LatentSpec latent{};        // kind moe
+    std::int64_t extra_tokens = 0;  // kind moe: modules behind the last layer that predict one token more each
+                                    // (multi-token prediction, DeepSeek-V3): two norms, a product 2 h to h, a layer, and
+                                    // the shared output layer; they count neither as parameters nor as model FLOPs
     std::int64_t ffn_size() const { return ffn > 0 ? ffn : 4 * hidden; }
     std::int64_t expert_ffn() const { return experts.ffn > 0 ? experts.ffn : ffn_size(); }
     std::int64_t key_heads() const { return kv_heads > 0 ? kv_heads : heads; }
@@ -73,6 +76,7 @@ struct ParallelSpec {
     std::int64_t pipeline = 1;
     std::int64_t virtual_stages = 1;
     PipelineSchedule schedule = PipelineSchedule::one_f_one_b;
+    std::int64_t last_stage_layers = 0;  // kind moe, virtual_stages = 1; 0 = as many as the others have
     std::int64_t data = 1;
     std::int64_t context = 1;
     Switch sequence = Switch::off;  // sequence parallelism inside the tensor group (Korthikanti et al., 2022)

@@ -59,7 +59,7 @@ private:
             const std::int64_t block =
                 training.parallel.is_dual() ? model_stage_of(stage, stages, chunk) : chunk * stages + stage;
             const ChunkEnds ends{block == 0, block + 1 == blocks};
-            const LayerRange layers = chunk_layers(training.model.layers, blocks, block);
+            const LayerRange layers = chunk_layers(training, block);
             ParameterShare& share = parameters.emplace_back(parameters_per_rank(training, layers));
             if (ends.embedding) share.dense += embedding;
             if (ends.head && (stages > 1 || training.model.kind == ModelKind::moe)) share.dense += embedding;

@@ -97,6 +97,7 @@ void moe_model_keys(V& v, ModelSpec& model) {
         v.value("dense_layers", spec.dense_layers, {.range = {0, layer_count.max}});
     };
     v.section("experts", experts, "kind moe has experts");
+    v.value("extra_tokens", model.extra_tokens, {.range = {0, 16}, .comment = "predicted beside the next one"});
     v.part("latent", model.latent.query_rank > 0 ? Switch::on : Switch::off, [&] {
         v.value("query_rank", model.latent.query_rank, {.range = {0, 65'536}});
         v.value("key_rank", model.latent.key_rank, {.range = {0, 65'536}});
@@ -129,6 +130,8 @@ void parallel_keys(V& v, TrainingSpec& training) {
     if (training.model.kind == ModelKind::moe) {
         v.value("expert_tensor", parallel.expert_tensor, {.range = {0, count.max}, .comment = "0: as tensor"});
         v.word("attention", parallel.attention, attention_cut_words);
+        v.value("last_stage_layers", parallel.last_stage_layers,
+                {.range = {0, layer_count.max}, .comment = "0: as the others"});
     } else if (parallel.expert != 1) {
         v.fault("expert", "a model of kind gpt has no experts", "1");
     }

@@ -24,13 +24,15 @@ Work dual_work(const TrainingSpec& training, DualWork kind, const ChunkPart& for
     work.name = name_of(kind);
     LayerBuilder outside(training, work);
     MoeLayerBuilder layers(training, work);
-    const auto at_end = [&](bool stands_there, HostRegion region, void (LayerBuilder::*build)()) {
-        if (!stands_there) return;
-        outside.add_region(region);
-        (outside.*build)();
+    const auto at_end = [&](bool stands_there, std::int64_t times, void (LayerBuilder::*build)()) {
+        for (std::int64_t i = 0; stands_there && i < times; ++i) {
+            outside.add_region({0, 0, 0.5});
+            (outside.*build)();
+        }
     };
-    at_end(goes_forward && forward.ends.embedding, {}, &LayerBuilder::embedding_forward);
-    at_end(goes_back && backward.ends.head, {0, 0, 0.5}, &LayerBuilder::head_backward);
+    const std::int64_t heads = 1 + training.model.extra_tokens;
+    at_end(goes_forward && forward.ends.embedding, 1, &LayerBuilder::embedding_forward);
+    at_end(goes_back && backward.ends.head, heads, &LayerBuilder::head_backward);
     const std::int64_t ahead = goes_forward ? forward.layers.count : 0, back = goes_back ? backward.layers.count : 0;
     layers.add_region({static_cast<double>(ahead), static_cast<double>(back), 0});
     for (std::int64_t i = 0; i < std::max(ahead, back); ++i) {
@@ -41,8 +43,8 @@ Work dual_work(const TrainingSpec& training, DualWork kind, const ChunkPart& for
     }
     for (std::int64_t i = backward.layers.count; kind == DualWork::weights && i-- > 0;)
         layers.weights(backward.layers.first + i);
-    at_end(goes_forward && forward.ends.head, {0, 0, 0.5}, &LayerBuilder::head_forward);
-    at_end(goes_back && backward.ends.embedding, {}, &LayerBuilder::embedding_backward);
+    at_end(goes_forward && forward.ends.head, heads, &LayerBuilder::head_forward);
+    at_end(goes_back && backward.ends.embedding, 1, &LayerBuilder::embedding_backward);
     return work;
 }
 

@@ -15,6 +15,7 @@ constexpr double half = 2;  // bytes
 void MoeLayerBuilder::unit(std::optional<std::int64_t> forward, std::optional<std::int64_t> backward, Switch weights) {
     const bool forward_rows = forward && has_experts(model_, *forward);
     const bool backward_rows = backward && has_experts(model_, *backward);
+    if (backward_rows) layer_ = static_cast<std::uint32_t>(*backward);
     if (backward) passes("residual backward", costs_.residual_backward, n_ * h_);
     if (backward_rows) quantise("cast gradients", n_ * h_);
     std::size_t first = mark();
@@ -24,6 +25,7 @@ void MoeLayerBuilder::unit(std::optional<std::int64_t> forward, std::optional<st
     first = mark();
     if (backward) paired_mlp_backward(*backward);
     if (forward_rows) paired_exchange(LocalCollectiveKind::dispatch, Switch::off, first, LocalCollective::not_early);
+    if (forward_rows) layer_ = static_cast<std::uint32_t>(*forward);
     first = mark();
     if (backward && is_on(weights)) paired_mlp_weights(*backward);
     if (forward) paired_mlp_forward(*forward);
@@ -34,6 +36,7 @@ void MoeLayerBuilder::unit(std::optional<std::int64_t> forward, std::optional<st
     if (backward && is_on(weights)) paired_attention_weights(*backward);
     if (forward_rows) paired_exchange(LocalCollectiveKind::combine, Switch::on, first, LocalCollective::not_early);
     if (forward_rows && backward && is_on(weights)) weights_from_ = gradients;
+    layer_ = no_layer;
     if (forward) passes("residual", costs_.residual_forward, n_ * h_);
 }
 
@@ -46,6 +49,11 @@ void MoeLayerBuilder::weights(std::int64_t layer) {
 void MoeLayerBuilder::paired_attention_forward(std::int64_t layer) {
     const std::vector<MatrixShape> in = input_projections(model_);
     const MatrixShape out = output_projection(model_);
+    if (joins(layer)) {
+        for (int i = 0; i < 2; ++i) passes("norm", costs_.norm_forward, n_ * h_);
+        quantise("cast", 2 * n_ * h_);
+        product("join", 2 * h_, h_);
+    }
     passes("norm", costs_.norm_forward, n_ * h_);
     quantise("cast", n_ * h_);
     product("qkv", in.front().in, in.front().out);
@@ -98,10 +106,15 @@ void MoeLayerBuilder::paired_attention_backward(std::int64_t layer) {
         if (i > 0) passes("latent norm backward", costs_.norm_backward, n_ * in[i].in);
     }
     passes("norm backward", costs_.norm_backward, n_ * h_);
+    if (!joins(layer)) return;
+    quantise("cast", n_ * h_);
+    product("join dgrad", h_, 2 * h_);
+    for (int i = 0; i < 2; ++i) passes("norm backward", costs_.norm_backward, n_ * h_);
 }
 
 void MoeLayerBuilder::paired_attention_weights(std::int64_t layer) {
     const MatrixShape out = output_projection(model_);
+    if (joins(layer)) product_weights("join wgrad", 2 * h_, h_);
     if (has_experts(model_, layer)) gemm("gate wgrad", experts_, h_, n_, 8);
     product_weights("output wgrad", out.in, h_);
     for (const MatrixShape& shape : input_projections(model_)) product_weights("qkv wgrad", shape.in, shape.out);
