@@ -7,6 +7,7 @@
 #include "scenarios/reading/read_scenario.hpp"
 #include "scenarios/reading/validate_scenario.hpp"
 #include "scenarios/validation/calibration.hpp"
+#include "scenarios/validation/validate_deepseek.hpp"
 #include "scenarios/validation/validation.hpp"
 
 namespace rehearse {
@@ -72,7 +73,8 @@ std::vector<SuiteEntry> validation_suites() {
     };
     return {{"megascale", "MegaScale and Megatron-LM (NSDI'24), 175B and 530B", published("megascale")},
             {"megascale-moe", "MegaScale-MoE and Megatron-LM (EuroSys'26), 352B mixture of experts",
-             published("megascale-moe")}};
+             published("megascale-moe")},
+            {"deepseek-v3", "DeepSeek-V3 on 2,048 H800: a step under DualPipe", deepseek_v3_suite}};
 }
 
 }  // namespace rehearse

@@ -86,6 +86,34 @@ TEST(Layout, SequenceParallelAttentionReducesOverTheTensorGroup) {
     EXPECT_EQ(layout.group_size(GroupFamily::expert_data), 2u);
 }
 
+// Under DualPipe the stages r and p - 1 - r hold the same parameters.
+TEST(Layout, DualPipeJoinsMirroredStagesInGroupsOfGradients) {
+    ParallelSpec spec = grid(1, 1, 8, 4);
+    spec.expert = 4;
+    spec.schedule = PipelineSchedule::dual_pipe;
+    const RankLayout layout(spec);
+    for (const GroupFamily family : {GroupFamily::local, GroupFamily::data, GroupFamily::expert_data,
+                                     GroupFamily::pipeline, GroupFamily::model}) {
+        std::set<std::uint32_t> seen;
+        for (std::uint32_t group = 0; group < layout.group_count(family); ++group) {
+            const auto members = layout.members(family, group);
+            EXPECT_EQ(members.size(), layout.group_size(family));
+            for (const RankId rank : members) {
+                EXPECT_TRUE(seen.insert(rank.value).second);
+                EXPECT_EQ(layout.group_of(family, rank), group);
+                const std::uint32_t stage = layout.coordinate(rank).pipeline;
+                const std::uint32_t first = layout.coordinate(members.front()).pipeline;
+                if (family == GroupFamily::data || family == GroupFamily::expert_data)
+                    EXPECT_TRUE(stage == first || stage == 3 - first);
+            }
+        }
+        EXPECT_EQ(seen.size(), layout.rank_count());
+    }
+    EXPECT_EQ(layout.group_size(GroupFamily::data), 16u);
+    EXPECT_EQ(layout.group_size(GroupFamily::expert_data), 4u);
+    EXPECT_EQ(layout.group_size(GroupFamily::local), 4u);
+}
+
 TEST(Layout, EmbeddingGroupJoinsFirstAndLastStage) {
     const RankLayout layout(grid(2, 1, 3, 4));
     ASSERT_EQ(layout.group_count(GroupFamily::embedding), 6u);
