@@ -47,6 +47,15 @@ PublishedRatio read_ratio(Reader entry) {
 
 }  // namespace
 
+std::string_view use_word(PublishedUse use) {
+    switch (use) {
+        case PublishedUse::fit: return "fitted";
+        case PublishedUse::predict: return "predicted";
+        case PublishedUse::none: break;
+    }
+    return "not held";
+}
+
 PublishedTable read_published(const std::string& path) {
     const ConfigNode tree = load_config(path);
     FaultList faults;

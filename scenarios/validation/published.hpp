@@ -12,6 +12,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "sim/base/units.hpp"
@@ -19,6 +20,7 @@
 namespace rehearse {
 
 enum class PublishedUse : std::uint8_t { none, fit, predict };
+std::string_view use_word(PublishedUse use);  // not held, fitted, predicted
 
 struct PublishedRow {
     std::string scenario;                  // name of a library scenario

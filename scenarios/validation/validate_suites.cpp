@@ -6,8 +6,9 @@
 #include "scenarios/predict.hpp"
 #include "scenarios/reading/read_scenario.hpp"
 #include "scenarios/reading/validate_scenario.hpp"
+#include "scenarios/validation/accuracy.hpp"
 #include "scenarios/validation/calibration.hpp"
-#include "scenarios/validation/validation.hpp"
+#include "scenarios/validation/suites.hpp"
 
 namespace rehearse {
 
@@ -53,8 +54,10 @@ void predict_left_out(ValidationSuite& suite) {
     });
 }
 
+PublishedTable megascale_table() { return read_published(data_path("tests/validation/megascale.yaml").string()); }
+
 ValidationSuite megascale_suite(const ValidateRequest& request) {
-    PublishedTable table = read_published(data_path("tests/validation/megascale.yaml").string());
+    PublishedTable table = megascale_table();
     if (request.rows == "held") table = held_rows(std::move(table));
     ValidationSuite suite{table.suite, table.title, {}, table.ratios};
     suite.rows.resize(table.rows.size());
@@ -66,7 +69,9 @@ ValidationSuite megascale_suite(const ValidateRequest& request) {
 }  // namespace
 
 std::vector<SuiteEntry> validation_suites() {
-    return {{"megascale", "MegaScale and Megatron-LM (NSDI'24), 175B and 530B", megascale_suite}};
+    SuiteEntry megascale{"megascale", "MegaScale and Megatron-LM (NSDI'24), 175B and 530B", megascale_suite};
+    megascale.inputs = [] { return inputs_fingerprint(held_rows(megascale_table()).rows); };
+    return {megascale, deepep_suite()};
 }
 
 }  // namespace rehearse

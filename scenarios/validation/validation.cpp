@@ -16,15 +16,6 @@ namespace rehearse {
 
 namespace {
 
-std::string_view use_word(PublishedUse use) {
-    switch (use) {
-        case PublishedUse::fit: return "fitted";
-        case PublishedUse::predict: return "predicted";
-        case PublishedUse::none: break;
-    }
-    return "not held";
-}
-
 std::string percent(std::optional<double> fraction) {
     return fraction ? fmt::format("{:+.2f} %", 100 * *fraction) : "-";
 }
@@ -56,8 +47,10 @@ std::string ratio_lines(const ValidationSuite& suite) {
 }
 
 std::string notes(const ValidationSuite& suite) {
-    return ratio_lines(suite) + mean_error_line(suite, PublishedUse::predict) +
-           mean_error_line(suite, PublishedUse::fit);
+    std::string text = ratio_lines(suite) + mean_error_line(suite, PublishedUse::predict) +
+                       mean_error_line(suite, PublishedUse::fit) + quantity_notes(suite.quantities);
+    for (const std::string& note : suite.published.notes) text += note + "\n";
+    return text;
 }
 
 Table table_of(const ValidationSuite& suite) {
@@ -86,6 +79,14 @@ Table table_of(const ValidationSuite& suite) {
         table.add(std::move(cells));
     }
     return table;
+}
+
+std::string tables_of(const ValidationSuite& suite, TableFormat format) {
+    std::string text;
+    if (!suite.rows.empty()) text = table_of(suite).render(format);
+    if (!suite.rows.empty() && !suite.quantities.empty()) text += "\n";
+    if (!suite.quantities.empty()) text += quantity_table(suite.quantities).render(format);
+    return text;
 }
 
 }  // namespace
@@ -139,17 +140,18 @@ bool ValidationSuite::exceeds(const PublishedRatio& ratio) const {
 
 bool ValidationSuite::exceeds_band() const {
     return std::any_of(rows.begin(), rows.end(), [](const ValidationRow& row) { return row.exceeds_band(); }) ||
-           std::any_of(ratios.begin(), ratios.end(), [&](const PublishedRatio& ratio) { return exceeds(ratio); });
+           std::any_of(ratios.begin(), ratios.end(), [&](const PublishedRatio& ratio) { return exceeds(ratio); }) ||
+           std::any_of(quantities.begin(), quantities.end(), [](const QuantityRow& row) { return row.exceeds_band(); });
 }
 
 std::string suite_text(const ValidationSuite& suite) {
-    return suite.title + "\n" + table_of(suite).render(TableFormat::text) + notes(suite);
+    return suite.title + "\n" + tables_of(suite, TableFormat::text) + notes(suite);
 }
 
 std::string suite_markdown(const ValidationSuite& suite) {
     std::vector<PublishedRow> rows;
     for (const ValidationRow& row : suite.rows) rows.push_back(row.published);
-    return accuracy_block(inputs_fingerprint(rows), table_of(suite).render(TableFormat::markdown), notes(suite));
+    return accuracy_block(inputs_fingerprint(rows, suite.published), tables_of(suite, TableFormat::markdown), notes(suite));
 }
 
 nlohmann::ordered_json validation_json(const std::vector<ValidationSuite>& suites,
@@ -174,6 +176,15 @@ nlohmann::ordered_json validation_json(const std::vector<ValidationSuite>& suite
             };
             add("step_time_s", row.published.step_s, row.step_s);
             add("mfu", row.published.mfu, row.mfu);
+        }
+        for (const QuantityRow& row : suite.quantities) {
+            rows.push_back({{"suite", suite.name},
+                            {"quantity", row.published.quantity},
+                            {"unit", row.published.unit},
+                            {"published", optional(row.published.value)},
+                            {"predicted", row.predicted},
+                            {"error", optional(row.error())},
+                            {"status", use_word(row.published.use)}});
         }
     }
     nlohmann::ordered_json document{{"schema_version", 1}};
