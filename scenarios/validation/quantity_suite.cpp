@@ -154,7 +154,7 @@ std::string quantity_notes(const std::vector<QuantityRow>& rows) {
     return text;
 }
 
-std::string inputs_fingerprint(std::vector<PublishedRow> rows, const QuantityTable& quantities) {
+std::string suite_fingerprint(std::vector<PublishedRow> rows, const QuantityTable& quantities) {
     for (const std::string& scenario : quantities.scenarios) rows.push_back({scenario, {}, {}, {}, {}, {}, {}});
     if (quantities.rows.empty()) return inputs_fingerprint(rows);
     Fingerprint inputs;
@@ -170,7 +170,7 @@ SuiteEntry quantity_suite(const std::string& name, const std::string& what,
                           QuantityPredictions (*predict)(const QuantityTable&),
                           QuantityTable (*table)(const std::string& name)) {
     SuiteEntry entry{name, what, {}, {}};
-    entry.inputs = [=] { return inputs_fingerprint({}, table(name)); };
+    entry.inputs = [=] { return suite_fingerprint({}, table(name)); };
     entry.compute = [=](const ValidateRequest&) {
         QuantityTable published = table(name);
         ValidationSuite suite{name, published.title, {}};

@@ -75,7 +75,7 @@ Table quantity_table(const std::vector<QuantityRow>& rows);  // quantity, publis
 std::string quantity_notes(const std::vector<QuantityRow>& rows);
 
 // As inputs_fingerprint() of accuracy.hpp, with the scenarios of the quantities behind those of `rows`, and the figures.
-std::string inputs_fingerprint(std::vector<PublishedRow> rows, const QuantityTable& quantities);
+std::string suite_fingerprint(std::vector<PublishedRow> rows, const QuantityTable& quantities);
 
 // The suite of tests/validation/NAME.yaml. `table` reads it where it has another form.
 SuiteEntry quantity_suite(const std::string& name, const std::string& what,

@@ -151,7 +151,7 @@ std::string suite_text(const ValidationSuite& suite) {
 std::string suite_markdown(const ValidationSuite& suite) {
     std::vector<PublishedRow> rows;
     for (const ValidationRow& row : suite.rows) rows.push_back(row.published);
-    return accuracy_block(inputs_fingerprint(rows, suite.published), tables_of(suite, TableFormat::markdown), notes(suite));
+    return accuracy_block(suite_fingerprint(rows, suite.published), tables_of(suite, TableFormat::markdown), notes(suite));
 }
 
 nlohmann::ordered_json validation_json(const std::vector<ValidationSuite>& suites,

@@ -59,7 +59,7 @@ TEST_F(QuantitySuite, IsPrintedAsTableBlockAndJson) {
     suite.quantities = with_predictions(suite.published, {{"a", 1.3}, {"b", 190}, {"c", 50}});
     EXPECT_TRUE(suite.exceeds_band());
     const std::string block = suite_markdown(suite);
-    EXPECT_EQ(inputs_of_block(block), inputs_fingerprint({}, suite.published));
+    EXPECT_EQ(inputs_of_block(block), suite_fingerprint({}, suite.published));
     EXPECT_THAT(block, HasSubstr("| a        |       1.2 |       1.3 | +8.3 % | fitted    | 0.05 EXCEEDED |"));
     EXPECT_THAT(block, HasSubstr("| b        |    200 us |    190 us | -5.0 % | predicted |          10 % |"));
     EXPECT_THAT(block, HasSubstr("| c        |"));
@@ -73,7 +73,7 @@ TEST_F(QuantitySuite, IsPrintedAsTableBlockAndJson) {
     EXPECT_TRUE(json["rows"][2]["published"].is_null());
     QuantityTable other = suite.published;
     other.rows[0].value = 1.3;
-    EXPECT_NE(inputs_fingerprint({}, other), inputs_fingerprint({}, suite.published));
+    EXPECT_NE(suite_fingerprint({}, other), inputs_fingerprint({}, suite.published));
 }
 
 TEST_F(QuantitySuite, FaultsOfTheFileAreLocated) {
