@@ -31,7 +31,7 @@ DeepEpKernel read_kernel(Reader& reader) {
     reader.read("rate", rate);
     reader.read("time", time);
     if ((rate.value > 0) == (time.value > 0)) reader.fault("rate", "no figure, or two", "a rate or a time");
-    kernel.published = read_figures(reader);
+    kernel.published = read_figure(reader);
     reader.require("source", "a published figure names its source");
     reader.finish();
     if (row.ranks < 8 || row.ranks % 8 != 0 || (rate.value <= 0 && time.value <= 0)) return kernel;  // said above
@@ -44,9 +44,9 @@ DeepEpKernel read_kernel(Reader& reader) {
 
 std::string path_of(const std::string& suite) { return data_path("tests/validation/" + suite + ".yaml").string(); }
 
-QuantityTable deepep_table(const std::string& name) {
-    QuantityTable table{name, "DeepEP's kernels on H800: GB/s as DeepEP counts them", {}, {}, {}};
-    for (DeepEpKernel& kernel : read_deepep(path_of(name))) table.rows.push_back(std::move(kernel.published));
+PublishedTable deepep_table(const std::string& name) {
+    PublishedTable table{name, "DeepEP's kernels on H800: GB/s as DeepEP counts them"};
+    for (DeepEpKernel& kernel : read_deepep(path_of(name))) table.figures.push_back(std::move(kernel.published));
     table.notes = {
         "the low-latency rows of EP128 and EP256 repeat the first release's to the microsecond: taken as kernels that "
         "do not use NVLink",
@@ -54,10 +54,10 @@ QuantityTable deepep_table(const std::string& name) {
     return table;
 }
 
-QuantityPredictions predict_deepep(const QuantityTable& table) {
+FigurePredictions predict_deepep(const PublishedTable& table) {
     const std::vector<DeepEpKernel> kernels = read_deepep(path_of(table.suite));
     const DeepEpParameters parameters = fit_deepep(kernels);
-    QuantityPredictions rates;
+    FigurePredictions rates;
     for (const DeepEpKernel& kernel : kernels)
         rates[kernel.published.quantity] = deepep_rate(kernel.row, parameters) / 1e9;
     return rates;
@@ -86,7 +86,7 @@ DeepEpParameters fit_deepep(const std::vector<DeepEpKernel>& kernels) {
 }
 
 SuiteEntry deepep_suite() {
-    return quantity_suite("deepep", "DeepEP dispatch and combine on H800, EP8 to EP256", predict_deepep, deepep_table);
+    return figure_suite("deepep", "DeepEP dispatch and combine on H800, EP8 to EP256", predict_deepep, deepep_table);
 }
 
 }  // namespace rehearse

@@ -10,13 +10,13 @@
 #include <vector>
 
 #include "models/collectives/deepep.hpp"
-#include "scenarios/validation/quantity_suite.hpp"
+#include "scenarios/validation/figure_suite.hpp"
 
 namespace rehearse {
 
 struct DeepEpKernel {
     DeepEpRow row;                // with its published rate
-    PublishedQuantity published;  // the same in GB/s
+    PublishedFigure published;  // the same in GB/s
 };
 
 // InputError with every fault of the file.

@@ -9,6 +9,7 @@
 #include "scenarios/validation/accuracy.hpp"
 #include "scenarios/validation/calibration.hpp"
 #include "scenarios/validation/suites.hpp"
+#include "scenarios/validation/validate_deepseek.hpp"
 
 namespace rehearse {
 
@@ -54,10 +55,9 @@ void predict_left_out(ValidationSuite& suite) {
     });
 }
 
-PublishedTable megascale_table() { return read_published(data_path("tests/validation/megascale.yaml").string()); }
-
-ValidationSuite megascale_suite(const ValidateRequest& request) {
-    PublishedTable table = megascale_table();
+// The suite of a table of steps.
+ValidationSuite steps_suite(const std::string& name, const ValidateRequest& request) {
+    PublishedTable table = published_suite(name);
     if (request.rows == "held") table = held_rows(std::move(table));
     ValidationSuite suite{table.suite, table.title, {}, table.ratios};
     suite.rows.resize(table.rows.size());
@@ -69,9 +69,15 @@ ValidationSuite megascale_suite(const ValidateRequest& request) {
 }  // namespace
 
 std::vector<SuiteEntry> validation_suites() {
-    SuiteEntry megascale{"megascale", "MegaScale and Megatron-LM (NSDI'24), 175B and 530B", megascale_suite};
-    megascale.inputs = [] { return inputs_fingerprint(held_rows(megascale_table()).rows); };
-    return {megascale, deepep_suite()};
+    const auto steps = [](const char* name, const char* what) {
+        SuiteEntry entry{name, what, [name](const ValidateRequest& request) { return steps_suite(name, request); }};
+        entry.inputs = [name] { return table_fingerprint(held_rows(published_suite(name))); };
+        return entry;
+    };
+    return {steps("megascale", "MegaScale and Megatron-LM (NSDI'24), 175B and 530B"),
+            steps("megascale-moe", "MegaScale-MoE and Megatron-LM (EuroSys'26), 352B mixture of experts"),
+            {"deepseek-v3", "DeepSeek-V3 on 2,048 H800: a step under DualPipe", deepseek_v3_suite},
+            deepep_suite()};
 }
 
 }  // namespace rehearse

@@ -48,8 +48,8 @@ std::string ratio_lines(const ValidationSuite& suite) {
 
 std::string notes(const ValidationSuite& suite) {
     std::string text = ratio_lines(suite) + mean_error_line(suite, PublishedUse::predict) +
-                       mean_error_line(suite, PublishedUse::fit) + quantity_notes(suite.quantities);
-    for (const std::string& note : suite.published.notes) text += note + "\n";
+                       mean_error_line(suite, PublishedUse::fit) + figure_notes(suite.figures);
+    for (const std::string& note : suite.notes) text += note + "\n";
     return text;
 }
 
@@ -84,8 +84,8 @@ Table table_of(const ValidationSuite& suite) {
 std::string tables_of(const ValidationSuite& suite, TableFormat format) {
     std::string text;
     if (!suite.rows.empty()) text = table_of(suite).render(format);
-    if (!suite.rows.empty() && !suite.quantities.empty()) text += "\n";
-    if (!suite.quantities.empty()) text += quantity_table(suite.quantities).render(format);
+    if (!suite.rows.empty() && !suite.figures.empty()) text += "\n";
+    if (!suite.figures.empty()) text += figure_table(suite.figures).render(format);
     return text;
 }
 
@@ -141,7 +141,7 @@ bool ValidationSuite::exceeds(const PublishedRatio& ratio) const {
 bool ValidationSuite::exceeds_band() const {
     return std::any_of(rows.begin(), rows.end(), [](const ValidationRow& row) { return row.exceeds_band(); }) ||
            std::any_of(ratios.begin(), ratios.end(), [&](const PublishedRatio& ratio) { return exceeds(ratio); }) ||
-           std::any_of(quantities.begin(), quantities.end(), [](const QuantityRow& row) { return row.exceeds_band(); });
+           std::any_of(figures.begin(), figures.end(), [](const ValidationFigure& f) { return f.exceeds_band(); });
 }
 
 std::string suite_text(const ValidationSuite& suite) {
@@ -151,7 +151,10 @@ std::string suite_text(const ValidationSuite& suite) {
 std::string suite_markdown(const ValidationSuite& suite) {
     std::vector<PublishedRow> rows;
     for (const ValidationRow& row : suite.rows) rows.push_back(row.published);
-    return accuracy_block(suite_fingerprint(rows, suite.published), tables_of(suite, TableFormat::markdown), notes(suite));
+    PublishedTable table{suite.name, suite.title, std::move(rows)};
+    table.scenarios = suite.scenarios;
+    for (const ValidationFigure& figure : suite.figures) table.figures.push_back(figure.published);
+    return accuracy_block(table_fingerprint(table), tables_of(suite, TableFormat::markdown), notes(suite));
 }
 
 nlohmann::ordered_json validation_json(const std::vector<ValidationSuite>& suites,
@@ -177,14 +180,16 @@ nlohmann::ordered_json validation_json(const std::vector<ValidationSuite>& suite
             add("step_time_s", row.published.step_s, row.step_s);
             add("mfu", row.published.mfu, row.mfu);
         }
-        for (const QuantityRow& row : suite.quantities) {
+        for (const ValidationFigure& figure : suite.figures) {
+            const PublishedFigure& p = figure.published;
             rows.push_back({{"suite", suite.name},
-                            {"quantity", row.published.quantity},
-                            {"unit", row.published.unit},
-                            {"published", optional(row.published.value)},
-                            {"predicted", row.predicted},
-                            {"error", optional(row.error())},
-                            {"status", use_word(row.published.use)}});
+                            {"scenario", p.scenario},
+                            {"quantity", p.quantity},
+                            {"unit", p.unit},
+                            {"published", optional(p.value)},
+                            {"predicted", figure.predicted},
+                            {"error", optional(figure.error())},
+                            {"status", use_word(p.use)}});
         }
     }
     nlohmann::ordered_json document{{"schema_version", 1}};

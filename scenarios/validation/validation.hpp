@@ -1,6 +1,6 @@
 // `rehearse validate`: published tables against predictions.
 //
-// A suite is a published table of steps, of other quantities (quantity_suite.hpp) or of both with the program's
+// A suite is a published table of steps, of other figures or of both with the program's
 // prediction for every row. A row is `fitted` when parameters were
 // fitted on it and `predicted` otherwise; only the latter says how good the program is. A row without a published
 // figure is predicted and compared with nothing ("not held").
@@ -13,8 +13,8 @@
 #include <string>
 #include <vector>
 
+#include "scenarios/validation/figure_suite.hpp"
 #include "scenarios/validation/published.hpp"
-#include "scenarios/validation/quantity_suite.hpp"
 
 namespace rehearse {
 
@@ -36,13 +36,13 @@ struct ValidationSuite {
     std::string title;
     std::vector<ValidationRow> rows;
     std::vector<PublishedRatio> ratios = {};
-    QuantityTable published = {};                // of the quantities
-    std::vector<QuantityRow> quantities = {};
+    std::vector<ValidationFigure> figures = {};
+    std::vector<std::string> scenarios = {}, notes = {};  // of the figures
 
     const ValidationRow* row(const std::string& scenario) const;  // nullptr: no such row
     std::optional<double> predicted(const PublishedRatio& ratio) const;  // nothing without both rows
     bool exceeds(const PublishedRatio& ratio) const;
-    bool exceeds_band() const;  // of any row, ratio or quantity
+    bool exceeds_band() const;  // of any row, ratio or figure
 };
 
 struct ValidateRequest {
@@ -71,7 +71,7 @@ std::string suite_text(const ValidationSuite& suite);
 std::string suite_markdown(const ValidationSuite& suite);  // the same as a block of a document
 
 // What --json writes, schema_version 1. `rows`, which reports/ reads: [{suite, system, gpus, quantity, published,
-// predicted, error, status}], of a quantity without system and gpus and with its unit. `files`: as validate_a100_command() returns them. Each is left out when it is empty.
+// predicted, error, status}], of a figure with its unit and without system and gpus. `files`: as validate_a100_command() returns them. Each is left out when it is empty.
 nlohmann::ordered_json validation_json(const std::vector<ValidationSuite>& suites, const nlohmann::ordered_json& files);
 
 // Computes and prints the suites. InputError for an unknown name.

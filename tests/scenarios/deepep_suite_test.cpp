@@ -74,11 +74,11 @@ TEST(DeepEpSuite, FittedParametersArePhysical) {
 // What the command prints is what the tests above say.
 TEST(DeepEpSuite, IsAValidationSuite) {
     const ValidationSuite suite = deepep_suite().compute({});
-    ASSERT_EQ(suite.quantities.size(), 30U);
+    ASSERT_EQ(suite.figures.size(), 30U);
     EXPECT_FALSE(suite.exceeds_band());
-    EXPECT_EQ(suite.quantities[0].published.quantity, "normal, EP8 dispatch");
-    EXPECT_EQ(suite.quantities[0].published.value, 153.0);
-    EXPECT_NEAR(*suite.quantities[0].error(), 0.016, 0.005);
+    EXPECT_EQ(suite.figures[0].published.quantity, "normal, EP8 dispatch");
+    EXPECT_EQ(suite.figures[0].published.value, 153.0);
+    EXPECT_NEAR(*suite.figures[0].error(), 0.016, 0.005);
 }
 
 }  // namespace
