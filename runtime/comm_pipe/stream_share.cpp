@@ -21,7 +21,7 @@ double first_share(const StreamShape& shape, std::span<const std::uint32_t> rows
     spec.threshold = shape.threshold;
     TokenStream stream(spec);
     std::vector<std::uint32_t> left(rows_of_peer.begin(), rows_of_peer.end());
-    const std::vector<TokenRow> one(1);
+    std::vector<TokenRow> one(1);
     const std::vector<std::byte> payload(1);
     for (std::uint32_t peer = 0; peer < spec.peers; ++peer) {
         if (left[peer] == 0) stream.close(peer);
@@ -29,6 +29,7 @@ double first_share(const StreamShape& shape, std::span<const std::uint32_t> rows
     std::optional<TokenChunk> first;
     for (std::uint32_t peer = 0; !(first = stream.take()); peer = (peer + 1) % spec.peers) {
         if (left[peer] == 0 || stream.grant(peer, 1) == 0) continue;
+        one[0].peer = peer;
         stream.deliver(peer, one, payload);
         if (--left[peer] == 0) stream.close(peer);
     }
