@@ -21,16 +21,17 @@ public:
         std::vector<double> whole(work.segments.size());
         std::vector<double> device(work.regions.size()), floor(work.regions.size());
         for (std::size_t r = 0; r < work.regions.size(); ++r) floor[r] = host_floor(work.regions[r]);
-        double idle = 0;
+        double idle = 0, left = 0;
         for (std::size_t i = 0; i < work.segments.size(); ++i) {
             const double head = i > 0 ? head_start(work.segments[i], work.segments[i - 1], idle) : 0;
             if (head > 0) {  // the operators before miss the multiprocessors for that time
                 compute[i - 1] += head * taken_by(work.segments[i].collective);
                 device[work.segments[i - 1].region] += head * taken_by(work.segments[i].collective);
             }
-            const SegmentTime time = segment_time(work.segments[i], {}, head);
+            const SegmentTime time = segment_time(work.segments[i], {}, head - left);
+            left = i + 1 < work.segments.size() ? left_over(work.segments[i], work.segments[i + 1], time) : 0;
             compute[i] = time.compute;
-            communication[i] = time.communication;
+            communication[i] = time.communication - left;
             whole[i] = time.whole;
             idle = time.idle;
             device[work.segments[i].region] += compute[i];
@@ -244,6 +245,15 @@ private:
         return std::min({beside, idle, collective_seconds(collective, 1.0, 1.0)});
     }
 
+    // What of a collective runs on beside the first operators of the segment behind.
+    double left_over(const Segment& segment, const Segment& behind, const SegmentTime& time) const {
+        double beside = 0;
+        for (std::size_t i = 0; i < std::min(segment.collective.late, behind.operators.size()); ++i)
+            beside += operator_seconds(behind.operators[i], {});
+        return segment.collective.hiding == Hiding::under ? std::min(beside, time.communication) : 0;
+    }
+
+    // `head`: by how much the collective begins before its partners; negative: after them.
     SegmentTime segment_time(const Segment& segment, MemberLoad member, double head) const {
         const LocalCollective& collective = segment.collective;
         SegmentTime time;
@@ -256,7 +266,7 @@ private:
         const LayerLoad* load = load_of(segment);
         const double busiest = load != nullptr ? load->exchange : 1.0;
         time.whole = collective_seconds(collective, 1.0, busiest);
-        const double whole = time.whole - head;
+        const double whole = time.whole > 0 ? time.whole - head : 0;
         if (whole <= 0) return time;
         const double taken = taken_by(collective);
         if (collective.hiding == Hiding::none || partner <= 0) {
