@@ -4,13 +4,14 @@
 
 #include "runtime/simulate.hpp"
 #include "scenarios/job_traffic.hpp"
+#include "scenarios/workload_of.hpp"
 
 namespace rehearse {
 
 Predictor::Predictor(const ValidScenario& scenario)
     : scenario_(scenario),
       cluster_(build_cluster(scenario.cluster())),
-      workload_(build_workload(scenario.training())) {}
+      workload_(workload_of(scenario)) {}
 
 double Predictor::step_seconds(const DeviceProfile& profile, const std::vector<std::uint64_t>& seeds,
                                Fidelity fidelity) const {

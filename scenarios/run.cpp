@@ -15,6 +15,7 @@
 #include "scenarios/reading/scenario_yaml.hpp"
 #include "scenarios/reading/validate_scenario.hpp"
 #include "scenarios/results.hpp"
+#include "scenarios/workload_of.hpp"
 #include "sim/base/checks.hpp"
 #include "sim/base/fault.hpp"
 #include "topology/export.hpp"
@@ -91,7 +92,7 @@ void run(const RunRequest& request) {
 
     const Cluster cluster = build_cluster(scenario.cluster());
     if (stop == Stage::cluster) return print(fabric_table(cluster));
-    const Workload workload = build_workload(scenario.training());
+    const Workload workload = workload_of(scenario);
     if (stop == Stage::workload) return print(workload_dump(workload));
 
     if (stop == Stage::placement) {

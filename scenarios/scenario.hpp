@@ -11,6 +11,7 @@
 #include "models/network/slice.hpp"
 #include "models/network/spec.hpp"
 #include "models/workload/spec.hpp"
+#include "runtime/moe/policy_spec.hpp"
 #include "runtime/scheduler/place.hpp"
 #include "sim/config/config_node.hpp"
 #include "topology/spec.hpp"
@@ -44,6 +45,7 @@ struct Scenario {
     JobSpec job;
     TrainingSpec training;  // rank order, read from job.rank_order, stands in training.parallel;
                             // parallel.data = 0 means "what the GPUs leave"
+    PolicySpec policies;    // kind moe
     ModelsSpec models;
     std::vector<AblationGroup> ablation;
     ConfigNode written;  // what the file said and where: find_place() answers for every key
@@ -59,6 +61,7 @@ public:
     const ClusterSpec& cluster() const { return scenario_.cluster; }
     const JobSpec& job() const { return scenario_.job; }
     const TrainingSpec& training() const { return scenario_.training; }
+    const PolicySpec& policies() const { return scenario_.policies; }
     const ModelsSpec& models() const { return scenario_.models; }
     const Scenario& plain() const { return scenario_; }
     // What runs but deserves a word, each line with its place.

@@ -7,10 +7,10 @@
 // which is why rates above the line rate of a NIC appear.
 //
 // Mechanisms, each with physical parameters (expert_exchange.hpp has the equations):
-//   normal       the hierarchical form: one copy to each node, then NVLink, two stages pipelined in `rounds` rounds. Two
-//                parameters: NVLink rate under the kernel's multiprocessors, and the rounds. The NIC runs at its line
-//                rate; fixed time is nothing against milliseconds. On two nodes NVLink is the slower stage, beyond the
-//                NIC is.
+//   normal       the hierarchical form: one copy to each node, then NVLink, two stages pipelined in `rounds` rounds.
+//                Two parameters: NVLink rate under the kernel's multiprocessors, and the rounds. The NIC runs at its
+//                line rate; fixed time is nothing against milliseconds. On two nodes NVLink is the slower stage,
+//                beyond them the NIC is.
 //   low latency  the direct form: a message for each (token, expert), the network and NVLink side by side. Where NVLink
 //                is not used (first release), everything but the rank's own part goes through the NIC. Four parameters:
 //                fixed time of a call, NVLink rate, and the NIC's rate for each of the two kernels.

@@ -55,12 +55,10 @@ double seconds_for(double bytes, Bandwidth rate) {
     return bytes / rate.bytes_per_second();
 }
 
-struct Volume {
-    double network = 0, nvlink = 0;  // bytes
-    std::int64_t messages_network = 0, messages_nvlink = 0;
-};
+}  // namespace
 
-Volume volume_of(const ExpertExchange& x, ExchangeForm form) {
+ExchangeVolume exchange_volume(const ExpertExchange& x, ExchangeForm form) {
+    const DistinctTargets distinct = distinct_targets(x);  // checks the shape for every form
     const auto n = static_cast<double>(x.ranks), g = static_cast<double>(x.gpus_per_node);
     const double nodes = n / g;
     const double once = static_cast<double>(x.tokens) * static_cast<double>(x.bytes_per_token.value);  // T b
@@ -69,10 +67,9 @@ Volume volume_of(const ExpertExchange& x, ExchangeForm form) {
     switch (form) {
         case ExchangeForm::direct: return {all * (n - g) / n, all * (g - 1) / n, x.ranks - x.gpus_per_node, to_gpus};
         case ExchangeForm::gather: return {once * (nodes - 1), once * nodes * (g - 1), to_nodes, to_gpus};
-        case ExchangeForm::hierarchical: {
-            const DistinctTargets distinct = distinct_targets(x);
-            return {once * distinct.nodes * (nodes - 1) / nodes, once * distinct.ranks * (g - 1) / g, to_nodes, to_gpus};
-        }
+        case ExchangeForm::hierarchical:
+            return {once * distinct.nodes * (nodes - 1) / nodes, once * distinct.ranks * (g - 1) / g, to_nodes,
+                    to_gpus};
         case ExchangeForm::ring: {
             const double forwarded = all * (n - 1) / 2;
             return {to_nodes > 0 ? forwarded : 0, to_gpus > 0 ? forwarded : 0, to_nodes > 0 ? x.ranks - 1 : 0,
@@ -85,7 +82,8 @@ Volume volume_of(const ExpertExchange& x, ExchangeForm form) {
     return {};
 }
 
-double time_of(const Volume& v, const ExchangeRates& rates, ExchangeForm form) {
+SimDuration exchange_time(const ExchangeVolume& v, const ExchangeRates& rates, ExchangeForm form) {
+    REHEARSE_CHECK(rates.rounds >= 1, "at least one round");
     const bool gathers = form == ExchangeForm::gather && rates.nvlink_gather.value > 0;
     const double net = seconds_for(v.network, rates.nic);
     const double nvl = seconds_for(v.nvlink, gathers ? rates.nvlink_gather : rates.nvlink);
@@ -95,16 +93,14 @@ double time_of(const Volume& v, const ExchangeRates& rates, ExchangeForm form) {
     const double fixed = rates.software.seconds() + (m_net + m_nvl) * rates.per_message.seconds();
     const double pipelined = std::max(net, nvl) + std::min(net, nvl) / rates.rounds;
     switch (form) {
-        case ExchangeForm::direct: return fixed + std::max(a_net + net, a_nvl + nvl);
-        case ExchangeForm::hierarchical: return fixed + a_net + a_nvl + pipelined;
-        case ExchangeForm::gather: return fixed + m_net * a_net + m_nvl * a_nvl + pipelined;
-        case ExchangeForm::ring: return fixed + m_net * a_net + m_nvl * a_nvl + std::max(net, nvl);
-        case ExchangeForm::tree: return fixed + m_net * a_net + m_nvl * a_nvl + net + nvl;
+        case ExchangeForm::direct: return seconds(fixed + std::max(a_net + net, a_nvl + nvl));
+        case ExchangeForm::hierarchical: return seconds(fixed + a_net + a_nvl + pipelined);
+        case ExchangeForm::gather: return seconds(fixed + m_net * a_net + m_nvl * a_nvl + pipelined);
+        case ExchangeForm::ring: return seconds(fixed + m_net * a_net + m_nvl * a_nvl + std::max(net, nvl));
+        case ExchangeForm::tree: return seconds(fixed + m_net * a_net + m_nvl * a_nvl + net + nvl);
     }
-    return 0;
+    return {};
 }
-
-}  // namespace
 
 DistinctTargets distinct_targets(const ExpertExchange& x) {
     REHEARSE_CHECK(x.ranks > 0 && x.gpus_per_node > 0 && x.ranks % x.gpus_per_node == 0, "whole nodes");
@@ -119,11 +115,9 @@ DistinctTargets distinct_targets(const ExpertExchange& x) {
 }
 
 ExchangeCost exchange_cost(const ExpertExchange& exchange, const ExchangeRates& rates, ExchangeForm form) {
-    REHEARSE_CHECK(rates.rounds >= 1, "at least one round");
-    distinct_targets(exchange);  // checks the shape for every form
-    const Volume v = volume_of(exchange, form);
+    const ExchangeVolume v = exchange_volume(exchange, form);
     return {form, Bytes{detail::round_up_to_int64(v.network)}, Bytes{detail::round_up_to_int64(v.nvlink)},
-            v.messages_network, v.messages_nvlink, seconds(time_of(v, rates, form))};
+            v.messages_network, v.messages_nvlink, exchange_time(v, rates, form)};
 }
 
 ExchangeCost choose_exchange(const ExpertExchange& exchange, const ExchangeRates& rates) {

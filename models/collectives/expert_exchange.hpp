@@ -1,20 +1,23 @@
 // Dispatch and combine of a mixture of experts over n ranks, g to a node: bytes, messages and time of each form.
 //
-// Every rank has T tokens, each with k different experts of E, E/n on a rank; a copy of a token is b bytes. The router is
-// even, and an expert's node may be limited to L nodes a token (DeepSeek-V3, arXiv 2412.19437: 4). S = T k b.
+// Every rank has T tokens, each with k different experts of E, E/n on a rank; a copy of a token is b bytes. The router
+// is even, and the experts of a token may be limited to L nodes (DeepSeek-V3, arXiv 2412.19437: 4). S = T k b.
 //
-//   form          sent by a rank over the network     over NVLink              messages          from
-//   direct        S (n - g) / n                       S (g - 1) / n            n - g; g - 1      NCCL: grouped send
-//   gather        T b (N - 1)                         T b N (g - 1)            N - 1; g - 1      all-gather of all tokens,
-//                                                                              and reduce-scatter of all results
-//   hierarchical  T b D_nodes (N - 1) / N             T b D_ranks (g - 1) / g  N - 1; g - 1      DeepEP, normal kernels
-//   ring          S (n - 1) / 2                       the same                 n - 1             forwarded by neighbours
-//   tree          S w(N)                              S w(g)                   log2 N; log2 g    Bruck et al., IEEE TPDS
-//                                                                              rounded up        8 (1997), by level
+//   form          sent by a rank over the network  over NVLink              messages: network, NVLink
+//   direct        S (n - g) / n                    S (g - 1) / n            n - g, g - 1
+//   gather        T b (N - 1)                      T b N (g - 1)            N - 1, g - 1
+//   hierarchical  T b D_nodes (N - 1) / N          T b D_ranks (g - 1) / g  N - 1, g - 1
+//   ring          S (n - 1) / 2                    S (n - 1) / 2            n - 1 in all
+//   tree          S w(N)                           S w(g)                   log2 N, log2 g, rounded up
+//
+// direct: NCCL's grouped sends, DeepEP's low-latency kernels. gather: an all-gather of all tokens, and a reduce-scatter
+// of all results. hierarchical: DeepEP's normal kernels. ring: blocks forwarded from neighbour to neighbour. tree:
+// Bruck et al. (IEEE TPDS 8, 1997), among nodes and then within them.
+//
 // N = n / g nodes. D_nodes and D_ranks are the distinct nodes and ranks that the k experts of a token stand on, in the
-// mean: hierarchical sends one copy to each node, to the GPU on the sender's rail, which passes it on to each rank once.
-// w(m) is the mean number of set bits of 0 .. m-1, the hops of a block: log2(m) / 2 for a power of two. The figures of a
-// ring are those of the ranks at the edge of a node; the others have no network traffic.
+// mean: hierarchical sends one copy to each node, to the GPU on the sender's rail, which passes it on to each rank
+// once. w(m) is the mean number of set bits of 0 .. m-1, the hops of a block: log2(m) / 2 for a power of two. The
+// figures of a ring are those of the ranks at the edge of a node; the others have no network traffic.
 //
 // Since every (source, expert) has a payload of its own, forwarding cannot cut bytes: w(m) >= (m - 1) / m, so a tree
 // never sends less than direct; it cuts messages. What cuts bytes is not to send a node the same token twice: 1 -
@@ -71,6 +74,13 @@ struct ExchangeCost {
     SimDuration time;
 };
 
+// The parts that time is made of. For an uneven router take those of the busiest rank instead (its byte matrix,
+// models/workload/routing/exchange_bytes.hpp): an exchange ends with the last of its members.
+struct ExchangeVolume {
+    double network = 0, nvlink = 0;  // bytes
+    std::int64_t messages_network = 0, messages_nvlink = 0;
+};
+
 struct DistinctTargets {
     double nodes = 0, ranks = 0;
 };
@@ -83,6 +93,9 @@ DistinctTargets distinct_targets(const ExpertExchange& exchange);
 
 // InvariantBroken when nodes or experts don't divide, k > E, L k cannot be met, or a rate that is used is not positive.
 ExchangeCost exchange_cost(const ExpertExchange& exchange, const ExchangeRates& rates, ExchangeForm form);
+// Its two halves: the table above, and the times below it.
+ExchangeVolume exchange_volume(const ExpertExchange& exchange, ExchangeForm form);
+SimDuration exchange_time(const ExchangeVolume& volume, const ExchangeRates& rates, ExchangeForm form);
 // The form of least time; of equal ones the first of the table.
 ExchangeCost choose_exchange(const ExpertExchange& exchange, const ExchangeRates& rates);
 

@@ -81,6 +81,7 @@ private:
             }
         }
         emit_work(index_.step, Part::optimizer);
+        for (const StageIndex::Wait& wait : index_.policies) emit_work(wait.work, wait.part);
         emit_work(index_.input, Part::data);
     }
 

@@ -16,6 +16,11 @@ struct StageIndex {
     std::vector<std::uint32_t> gather, scatter;        // group collectives: per chunk (overlapped) or one for all
     std::vector<std::uint32_t> expert_gather, expert_scatter;  // the same for experts; empty: one rank holds them
     std::uint32_t norm = 0, embedding_reduce = 0;
+    struct Wait {
+        std::uint32_t work = 0;
+        Part part = Part::other;
+    };
+    std::vector<Wait> policies;                        // at the beginning of the step, blocking
 };
 
 Program lower_stage(const TrainingSpec& training, std::uint32_t stage, const StageIndex& index);

@@ -41,6 +41,7 @@ struct Operator {
     double bytes = 0;                             // memory; attention
     std::int64_t kernels = 1;                     // device kernels launched
     HostCost host = HostCost::none;
+    double seconds = 0;                           // host: a time of its own beside that of the profile
     ExpertRows expert_rows = ExpertRows::none;
     Precision precision = Precision::half;        // gemm
 };
@@ -69,6 +70,9 @@ struct ExchangeShape {
 enum class Hiding : std::uint8_t {
     none,     // the collective blocks
     under,    // runs beside its partners, which do not depend on it
+    streamed, // its partners work on what has arrived: the first part is exposed, and what exceeds them
+    fused,    // tile by tile inside the kernel of its partners, the rows of one source rank after those of another: as
+              // chunked, with one start for all
     chunked,  // cut into chunks together with its partner GEMM: the first chunk and what exceeds the GEMM stay exposed
 };
 
@@ -87,6 +91,7 @@ struct LocalCollective {
     // and the collective of that segment begins later.
     std::size_t late = 0;
     ExchangeShape exchange{};
+    double first = 1;         // streamed: the part that is exposed
 };
 
 inline constexpr std::uint32_t no_layer = 0xffffffff;

@@ -13,8 +13,10 @@ namespace {
 
 class Pricing {
 public:
-    Pricing(const DeviceProfile& profile, const LocalFabric& fabric, const ExpertLoads& loads)
-        : profile_(profile), fabric_(fabric), loads_(loads) {}
+    Pricing(const Workload& workload, const DeviceProfile& profile, const LocalFabric& fabric)
+        : profile_(profile), fabric_(fabric), loads_(workload.experts.loads),
+          members_(workload.layout.group_size(GroupFamily::local)),
+          expert_width_(static_cast<std::uint32_t>(workload.training.parallel.expert_width())) {}
 
     PricedWork price(const Work& work) const {
         std::vector<double> compute(work.segments.size()), communication(work.segments.size());
@@ -76,7 +78,8 @@ private:
             times[rank] = segment_time(segment, {load, rank}, 0).compute;
         }
         std::vector<SimDuration>& row = work.of_member.emplace_back();
-        for (const double time : times) row.push_back(seconds(time * stretch));
+        for (std::uint32_t member = 0; member < members_; ++member)  // those that cut one expert are neighbours
+            row.push_back(seconds(times[member / expert_width_ % load->ranks] * stretch));
         priced.members = static_cast<std::uint32_t>(work.of_member.size() - 1);
     }
 
@@ -117,10 +120,10 @@ private:
             case OperatorKind::host: break;
         }
         switch (op.host) {
+            case HostCost::none: return op.seconds;
             case HostCost::exchange: return profile_.host_exchange.seconds();
             case HostCost::input: return profile_.host_input.seconds();
             case HostCost::step: return profile_.host_step.seconds();
-            case HostCost::none: break;
         }
         return 0;
     }
@@ -277,6 +280,12 @@ private:
             const double beside = partner + std::min(whole, partner) * taken;
             time.communication = std::max(0.0, whole - beside);
             time.idle = std::max(0.0, beside - whole);
+        } else if (collective.hiding == Hiding::fused) {
+            price_fused(collective, whole, partner, time.compute, time.communication);
+        } else if (collective.hiding == Hiding::streamed) {
+            const double rest = (1 - collective.first) * whole, hidden = std::min(rest, partner) * taken;
+            time.compute += hidden;
+            time.communication = collective.first * whole + std::max(0.0, rest - partner - hidden);
         } else {
             price_chunked(collective, busiest, partner, time.compute, time.communication);
         }
@@ -285,6 +294,16 @@ private:
 
     // n chunks: the first chunk's collective is exposed, the others run beside the GEMM and take multiprocessors from
     // it.
+    // n pieces: the first is exposed, the others run beside the product.
+    void price_fused(const LocalCollective& collective, double whole, double product, double& compute,
+                     double& communication) const {
+        const double n = static_cast<double>(profile_.overlap_chunks);
+        const double rest = whole * (n - 1) / n, steal = std::min(rest, product) * taken_by(collective);
+        const double behind = product * (n - 1) / n;  // what the last piece does not hide
+        compute += steal;
+        communication = whole / n + std::max(0.0, rest - behind - steal);
+    }
+
     void price_chunked(const LocalCollective& collective, double busiest, double gemm, double& compute,
                        double& communication) const {
         const double n = static_cast<double>(profile_.overlap_chunks);
@@ -305,6 +324,7 @@ private:
     const DeviceProfile& profile_;
     const LocalFabric& fabric_;
     const ExpertLoads& loads_;
+    std::uint32_t members_, expert_width_;
 };
 
 }  // namespace
@@ -322,7 +342,7 @@ SimDuration PricedWork::communication() const {
 }
 
 std::vector<PricedWork> price(const Workload& workload, const DeviceProfile& profile, const LocalFabric& fabric) {
-    const Pricing pricing(profile, fabric, workload.loads);
+    const Pricing pricing(workload, profile, fabric);
     std::vector<PricedWork> prices;
     prices.reserve(workload.works.size());
     for (const Work& work : workload.works) prices.push_back(pricing.price(work));

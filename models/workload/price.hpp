@@ -54,6 +54,7 @@ struct LocalFabric {
 //
 // Hidden communication (Hiding::under) of length w beside operators of length a takes
 //     max(a + min(a, w) m, w)
+// streamed the same for all but the first part of it, which goes before,
 // with m = communication_multiprocessors: the share of the device that the operators miss meanwhile.
 std::vector<PricedWork> price(const Workload& workload, const DeviceProfile& profile, const LocalFabric& fabric);
 

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <string_view>
 
+#include "models/workload/routing/routing.hpp"
 #include "sim/base/switch.hpp"
 
 namespace rehearse {
@@ -118,6 +119,8 @@ struct TechniqueSpec {
     Switch overlap_operators = Switch::off; // MoE: collectives beside operators that do not depend on them
     Switch overlap_tiles = Switch::off;     // MoE: collectives fused with their GEMM tile by tile, with no permutation
                                             // kernels of their own
+    double stream_first = 0;  // MoE: part of a dispatch that arrives before its rows are worked on; 0: rows
+                              // wait for all of it (runtime/moe sets it from the token stream)
     std::int64_t batch_factor = 1;          // LAMB: the step takes that many times the global batch
 };
 
@@ -130,12 +133,21 @@ inline std::int64_t expert_shards(const ParallelSpec& parallel) {
     return parallel.tensor * parallel.context * parallel.data * parallel.copies() / parallel.expert_span();
 }
 
+enum class CapacityScope : std::uint8_t { expert, gpu };  // gpu: all experts of a GPU together (MegaScale-MoE)
+struct CapacitySpec {
+    double factor = 0;  // of an even share; 0: dropless
+    CapacityScope scope = CapacityScope::expert;
+};
+
 struct TrainingSpec {
     ModelSpec model;
     std::int64_t batch_global = 1;          // sequences per step before the LAMB factor
     std::int64_t micro_batch = 1;           // sequences
     ParallelSpec parallel;
     TechniqueSpec technique;
+    RoutingSpec routing{
+        .kind = RoutingKind::balanced, .groups = {}, .recorded = {}, .source = {}, .skipped = {}};  // kind moe
+    CapacitySpec capacity{};                                                           // kind moe
     Recompute recompute = Recompute::none;
     TrainingPrecision precision = TrainingPrecision::bf16;
     std::int64_t gradient_bytes = 2;        // per gradient element on the wire: 2 half, 4 fp32 reduction

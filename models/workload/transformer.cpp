@@ -125,6 +125,17 @@ Work host_work(HostCost cost) {
     return work;
 }
 
+Work fixed_work(double seconds) {
+    Work work;
+    work.name = "policies";
+    Operator op;
+    op.kind = OperatorKind::host;
+    op.name = "policies";
+    op.seconds = seconds;
+    work.segments.emplace_back().operators.push_back(op);
+    return work;
+}
+
 double padded_vocab(const TrainingSpec& training) {
     const double t = static_cast<double>(training.parallel.tensor);
     const double v = static_cast<double>(training.model.vocab);

@@ -38,5 +38,6 @@ double padded_vocab(const TrainingSpec& training);
 // Optimizer of one rank over its (sharded) parameters; the host-side costs of a step.
 Work optimizer_work(const TrainingSpec& training, const ParameterShare& parameters);
 Work host_work(HostCost cost);
+Work fixed_work(double seconds);  // host time that no profile prices
 
 }  // namespace rehearse

@@ -16,8 +16,8 @@ constexpr double weight_bytes = 2;  // gathered weights travel in half precision
 
 class Builder {
 public:
-    Builder(const TrainingSpec& training, ExpertLoads loads)
-        : workload_{training, RankLayout(training.parallel), {}, {}, {}, {}, {}, 0, 0, std::move(loads)} {}
+    Builder(const TrainingSpec& training, ExpertStep experts)
+        : workload_{training, RankLayout(training.parallel), {}, {}, {}, {}, {}, 0, 0, std::move(experts)} {}
 
     Workload build() {
         const TrainingSpec& training = workload_.training;
@@ -76,6 +76,13 @@ private:
         index.exchange = add(host_work(HostCost::exchange));
         index.input = add(host_work(is_on(training.technique.overlap_input) ? HostCost::none : HostCost::input));
         index.step = add(host_work(HostCost::step));
+        const ExpertStep& experts = workload_.experts;
+        const auto wait = [&](double seconds, Part part) {
+            if (seconds > 0) index.policies.push_back({add(fixed_work(seconds)), part});
+        };
+        wait(experts.decision_s, Part::optimizer);
+        wait(experts.migration_s, Part::ep_exposed);
+        wait(experts.page_wait_s, Part::data);
         return index;
     }
 
@@ -130,8 +137,8 @@ private:
 
 }  // namespace
 
-Workload build_workload(const TrainingSpec& training, ExpertLoads loads) {
-    return Builder(training, std::move(loads)).build();
+Workload build_workload(const TrainingSpec& training, ExpertStep experts) {
+    return Builder(training, std::move(experts)).build();
 }
 
 }  // namespace rehearse

@@ -33,11 +33,11 @@ struct Workload {
     MemoryReport memory;            // of the fullest rank
     double flops_per_token = 0;     // model FLOPs, forward and backward (see flops.hpp)
     double hardware_flops_per_token = 0;  // with recomputation
-    ExpertLoads loads{};
+    ExpertStep experts{};
 };
 
-// Precondition: the training spec is valid (scenarios/validate): degrees divide layers, heads and batch. `loads` act on
-// the price of a layer and change no program.
-Workload build_workload(const TrainingSpec& training, ExpertLoads loads = {});
+// Precondition: the training spec is valid (scenarios/validate): degrees divide layers, heads and batch. Of `experts`
+// the loads act on the price of a layer, the times stand at the beginning of the step.
+Workload build_workload(const TrainingSpec& training, ExpertStep experts = {});
 
 }  // namespace rehearse

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <numeric>
 
 #include "runtime/balancer/first_heap.hpp"
@@ -17,19 +16,26 @@ using Indices = std::vector<std::uint32_t>;
 // Items into equally large packs, the heaviest first, each into the lightest pack with room: pack after pack, in each
 // the order in which its items came.
 Indices pack(const std::vector<double>& weights, std::uint32_t packs) {
-    std::vector<LoadKey> order, empty;
+    std::vector<LoadKey> order, open;
     for (const double weight : weights) order.push_back(heavy_first(weight, static_cast<std::uint32_t>(order.size())));
     sort_by_load(order);
-    for (std::uint32_t i = 0; i < packs; ++i) empty.push_back(light_first(0, i));
-    FirstHeap lightest(std::move(empty));
     const std::size_t room = weights.size() / packs;
     std::vector<double> weight(packs, 0.0);
     Indices filled(packs, 0), packed(weights.size());
-    for (const LoadKey key : order) {
-        const std::uint32_t item = number_of(key), pack = number_of(lightest.first());
-        packed[pack * room + filled[pack]] = item;
+    const auto put = [&](std::uint32_t item, std::uint32_t pack) {
+        packed[pack * room + filled[pack]++] = item;
         weight[pack] += weights[item];
-        if (++filled[pack] < room) lightest.replace_first(light_first(weight[pack], pack));
+    };
+    std::uint32_t first = 0;  // an empty pack is the lightest as long as items weigh something
+    for (; first < packs && weights[number_of(order[first])] > 0; ++first) put(number_of(order[first]), first);
+    for (std::uint32_t pack = packs; pack-- > 0;) {
+        if (filled[pack] < room) open.push_back(light_first(weight[pack], pack));
+    }
+    FirstHeap lightest(std::move(open));
+    for (const LoadKey key : std::span(order).subspan(first)) {
+        const std::uint32_t pack = number_of(lightest.first());
+        put(number_of(key), pack);
+        if (filled[pack] < room) lightest.replace_first(light_first(weight[pack], pack));
         else lightest.drop_first();
     }
     return packed;

@@ -30,17 +30,22 @@ inline LoadKey heavy_first(double load, std::uint32_t number) { return light_fir
 
 inline std::uint32_t number_of(LoadKey key) { return static_cast<std::uint32_t>(key); }
 
-// Keys whose numbers ascend, by load: byte by byte from the last one, which keeps the order of equal loads. A byte that
-// all keys share is passed over.
+// Keys whose numbers ascend, by load: digit by digit from the last one, which keeps the order of equal loads. A digit
+// that all keys share is passed over.
 inline void sort_by_load(std::vector<LoadKey>& keys) {
+    constexpr unsigned digit_bits = 8, digits = 8;
+    std::array<std::array<std::uint32_t, (1U << digit_bits) + 1>, digits> first{};  // place of the first key with it
+    const auto digit = [](LoadKey key, unsigned at) {
+        return static_cast<std::uint64_t>(key >> 32) >> (at * digit_bits) & ((1U << digit_bits) - 1);
+    };
+    for (const LoadKey key : keys) {
+        for (unsigned at = 0; at < digits; ++at) ++first[at][digit(key, at) + 1];
+    }
     std::vector<LoadKey> sorted(keys.size());
-    for (unsigned shift = 32; shift < 96; shift += 8) {
-        const auto byte = [shift](LoadKey key) { return static_cast<std::uint8_t>(key >> shift); };
-        std::array<std::uint32_t, 257> first{};  // place of the first key with this byte
-        for (const LoadKey key : keys) ++first[byte(key) + 1U];
-        if (std::ranges::count(first, keys.size()) > 0) continue;
-        std::partial_sum(first.begin(), first.end(), first.begin());
-        for (const LoadKey key : keys) sorted[first[byte(key)]++] = key;
+    for (unsigned at = 0; at < digits; ++at) {
+        if (std::ranges::count(first[at], keys.size()) > 0) continue;
+        std::partial_sum(first[at].begin(), first[at].end(), first[at].begin());
+        for (const LoadKey key : keys) sorted[first[at][digit(key, at)]++] = key;
         std::swap(keys, sorted);
     }
 }

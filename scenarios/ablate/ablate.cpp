@@ -14,6 +14,7 @@
 #include "scenarios/reading/scenario_yaml.hpp"
 #include "scenarios/reading/validate_scenario.hpp"
 #include "scenarios/text_file.hpp"
+#include "scenarios/workload_of.hpp"
 #include "sim/base/nearest.hpp"
 #include "sim/config/load_config.hpp"
 
@@ -105,7 +106,7 @@ std::vector<std::string> idle_keys(const AblationRequest& request, const std::ve
 
 SubsetRun run_subset(const ValidScenario& scenario, std::int64_t seeds) {
     const Cluster cluster = build_cluster(scenario.cluster());
-    const Workload workload = build_workload(scenario.training());
+    const Workload workload = workload_of(scenario);
     check_packet_effort(scenario, cluster, workload);
     SubsetRun subset;
     std::vector<Metrics> metrics;

@@ -8,6 +8,7 @@
 #include "scenarios/reading/read_scenario.hpp"
 #include "scenarios/reading/validate_scenario.hpp"
 #include "scenarios/results.hpp"
+#include "scenarios/workload_of.hpp"
 
 namespace rehearse {
 
@@ -76,7 +77,7 @@ int place_and_print(const PlaceArguments& arguments) {
     if (!arguments.policy.empty()) overrides.push_back("job.placement=" + arguments.policy);
     const ValidScenario scenario = validate(read_scenario(arguments.scenario.path, overrides));
     const Cluster cluster = build_cluster(scenario.cluster());
-    const Workload workload = build_workload(scenario.training());
+    const Workload workload = workload_of(scenario);
     const Placement placement = place_job(scenario, workload, cluster, scenario.seed());
     if (arguments.format == "hostfile") {
         print_hostfile(placement, cluster);

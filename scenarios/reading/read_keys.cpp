@@ -7,6 +7,7 @@
 
 #include "models/network/study/trace_file.hpp"
 #include "scenarios/installation.hpp"
+#include "scenarios/reading/router_trace.hpp"
 #include "scenarios/reading/slice_text.hpp"
 #include "scenarios/text_file.hpp"
 #include "sim/base/nearest.hpp"
@@ -161,6 +162,19 @@ void ReadKeys::trace(std::string_view key, PatternSpec& pattern) {
     }
 }
 
+void ReadKeys::routing_source(std::string_view key, RoutingSpec& routing, std::int64_t experts) {
+    at_->require(key, "recorded routing comes from a file");
+    if (!at_->has(key) || experts < 1) return at_->allow(key);
+    at_->read(key, routing.source);
+    routing.source = (fs::path(folder_) / routing.source).string();
+    RouterTrace trace = read_router_trace(routing.source, static_cast<std::uint32_t>(experts));
+    for (const Fault& fault : trace.faults.faults()) routing.skipped.push_back(to_string(fault));
+    if (trace.lines == 0)
+        at_->fault(key, fmt::format("nothing in {} can be counted", in_quotes(routing.source)), "a router trace",
+                   routing.skipped.empty() ? "" : routing.skipped.front());
+    routing.recorded = std::move(trace.recorded);
+}
+
 void ReadKeys::sweep(std::string_view key, std::vector<SweepAxis>& axes) {
     Reader all = at_->child(key);
     for (const std::string& axis_name : all.keys()) {
@@ -185,9 +199,9 @@ void ReadKeys::ablation(std::string_view key, std::vector<AblationGroup>& groups
         AblationGroup& group = groups.emplace_back(AblationGroup{name, {}});
         all.read(name, group.off);
         if (name.find(',') != name.npos)
-            all.fault(name, "a group has a comma in its name", "a name without commas, which --order puts between names");
+            all.fault(name, "a group has a comma in its name", "a name without commas: they part names in --order");
         if (group.off.empty() && all.node().find(name)->kind == ConfigNode::Kind::list)
-            all.fault(name, "a group that changes nothing", "NAME: [key=value, ...], what the scenario gets without it");
+            all.fault(name, "a group that changes nothing", "NAME: [key=value, ...], the scenario without it");
     }
 }
 

@@ -75,6 +75,7 @@ public:
     void slice(std::string_view key, SliceSpec& slice);         // slice_text.hpp
     void trace(std::string_view key, PatternSpec& pattern);     // and the flows in the file that it names
     void sweep(std::string_view key, std::vector<SweepAxis>& axes);
+    void routing_source(std::string_view key, RoutingSpec& routing, std::int64_t experts);  // a router trace
     void ablation(std::string_view key, std::vector<AblationGroup>& groups);  // their form; check_ablation() the rest
 
 private:

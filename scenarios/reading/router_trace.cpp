@@ -105,13 +105,16 @@ public:
     void count(const std::string& text) {
         const TraceLine line = parse_line(text, experts_, trace_.top_k);
         if (seen_.count({line.step, line.layer, line.rank}) > 0)
-            throw Wrong{fmt::format("step {}, layer {} of rank {} a second time", line.step, line.layer.second, line.rank),
-                        "one line for each step, block, layer and rank"};
-        steps_.insert(line.step);
-        layers_.insert(line.layer);
-        if (steps_.size() * layers_.size() * experts_ > cells_most)
+            throw Wrong{
+                fmt::format("step {}, layer {} of rank {} a second time", line.step, line.layer.second, line.rank),
+                "one line for each step, block, layer and rank"};
+        const std::size_t steps = steps_.size() + 1 - steps_.count(line.step);
+        const std::size_t layers = layers_.size() + 1 - layers_.count(line.layer);
+        if (steps * layers * experts_ > cells_most)
             throw Wrong{"the trace has too many steps and layers", fmt::format("at most {} counts in all", cells_most)};
         seen_.insert({line.step, line.layer, line.rank});
+        steps_.insert(line.step);
+        layers_.insert(line.layer);
         std::vector<double>& counts = counts_[{line.step, line.layer}];
         counts.resize(experts_);
         for (const std::uint32_t expert : line.experts) counts[expert] += 1;
@@ -123,23 +126,20 @@ public:
     RouterTrace& trace() { return trace_; }
 
     RouterTrace finish() {
-        std::set<std::int64_t> steps;  // of counted lines only
-        std::set<LayerKey> layers;
-        for (const auto& [key, counts] : counts_) {
-            steps.insert(key.first);
-            layers.insert(key.second);
-        }
-        trace_.steps.assign(steps.begin(), steps.end());
-        for (const auto& [block, number] : layers)
+        trace_.steps.assign(steps_.begin(), steps_.end());
+        for (const auto& [block, number] : layers_)
             trace_.layers.push_back(block.empty() ? std::to_string(number) : fmt::format("{}.{}", block, number));
         RecordedRouting& recorded = trace_.recorded;
-        recorded.steps = static_cast<std::uint32_t>(steps.size());
-        recorded.layers = static_cast<std::uint32_t>(layers.size());
-        for (const std::int64_t step : steps) {
-            for (const LayerKey& layer : layers) {
+        recorded.steps = static_cast<std::uint32_t>(steps_.size());
+        recorded.layers = static_cast<std::uint32_t>(layers_.size());
+        for (const std::int64_t step : steps_) {
+            for (const LayerKey& layer : layers_) {
                 const auto found = counts_.find({step, layer});
-                if (found == counts_.end()) recorded.counts.resize(recorded.counts.size() + experts_, 0.0);
-                else recorded.counts.insert(recorded.counts.end(), found->second.begin(), found->second.end());
+                const std::size_t row = recorded.counts.size();
+                recorded.counts.resize(row + experts_, 0.0);
+                if (found != counts_.end())
+                    std::copy(found->second.begin(), found->second.end(),
+                              recorded.counts.begin() + static_cast<std::ptrdiff_t>(row));
             }
         }
         return std::move(trace_);
@@ -179,7 +179,9 @@ RouterTrace read_router_trace(std::istream& lines, const std::string& name, std:
     int number = 0;
     for (Line state = next_line(lines, text); state != Line::none; state = next_line(lines, text)) {
         ++number;
-        const auto fault = [&](const Wrong& wrong) { faults.add({{name, number, 0}, "", wrong.wrong, wrong.expected, ""}); };
+        const auto fault = [&](const Wrong& wrong) {
+            faults.add({{name, number, 0}, "", wrong.wrong, wrong.expected, ""});
+        };
         if (state == Line::too_long) {
             fault({"the line is too long", fmt::format("at most {} MiB", line_bytes_most >> 20)});
         } else if (text.find_first_not_of(" \t\r") != text.npos) {

@@ -1,15 +1,17 @@
-// Router traces as Megatron-Core writes them (megatron/core/transformer/moe/router_trace.py): JSON lines, one object for
-// each (step, block, layer, rank), with the number of tokens and, of each token, the experts it chose:
+// Router traces as Megatron-Core writes them (megatron/core/transformer/moe/router_trace.py): JSON lines, one object
+// for each (step, block, layer, rank), with the number of tokens and, of each token, the experts it chose:
 //
 //     {"step": 12, "block": "decoder", "layer": 3, "rank": 0, "num_tokens": 2, "topk_indices": [[5, 17], [0, 5]]}
 //
-// Spellings taken: num_tokens, token_count, tokens; topk_indices, topk_index, topk, indices. `block` is a name or a
-// number and may be absent; other fields are passed over.
+// What a line holds is documented; how its fields are spelled is assumed, so that more than one spelling is taken:
+// num_tokens, token_count or tokens; topk_indices, topk_index, topk or indices. `block` is a name or a number and may
+// be absent; other fields are passed over.
 //
-// The reading never throws for what stands in the file: a line that is cut off, is no JSON, is longer than 16 MiB, names
-// an expert that there is not, one expert twice for a token, another k than the lines before, another number of tokens
-// than it lists, or says again what a line before said, is one fault with its line number and counts for nothing; all
-// other lines are counted. A file that cannot be read is one fault. Whether faults stop the run is the caller's choice.
+// The reading never throws for what stands in the file. A line counts for nothing and is one fault, with its number,
+// when it is cut off, no JSON or longer than 16 MiB; names an expert that there is not, one expert twice for a token,
+// another k than the lines before, or another number of tokens than it lists; or says again what a line before said.
+// All other lines are counted. A file that cannot be read is one fault. Whether faults stop a run is the caller's
+// choice.
 #pragma once
 
 #include <cstdint>

@@ -20,6 +20,7 @@
 // ablation.
 #pragma once
 
+#include "scenarios/reading/policy_keys.hpp"
 #include "scenarios/reading/words.hpp"
 #include "scenarios/scenario.hpp"
 #include "sim/config/reader.hpp"
@@ -171,6 +172,9 @@ void training_keys(V& v, TrainingSpec& training) {
     v.value("dropout", training.dropout);
     v.section("parallel", [&] { parallel_keys(v, training); });
     v.section("technique", [&] { technique_keys(v, training); });
+    if (training.model.kind != ModelKind::moe) return;
+    v.section("routing", [&] { routing_keys(v, training.routing, training.model.experts.routed); });
+    v.section("capacity", [&] { capacity_keys(v, training.capacity); });
 }
 
 template <class V>
@@ -225,6 +229,8 @@ void scenario_keys(V& v, Scenario& scenario) {
     };
     v.section("job", job, "job.gpus says how many GPUs train");
     v.section("training", [&] { training_keys(v, scenario.training); }, "training.model says what is trained");
+    if (scenario.training.model.kind == ModelKind::moe)
+        v.section("policies", [&] { policy_keys(v, scenario.policies); });
     v.section("models", [&] {
         v.profile("profile", scenario.models);
         v.section("variation", [&] { variation_keys(v, scenario.models.profile.variation); });

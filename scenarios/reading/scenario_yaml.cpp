@@ -121,6 +121,10 @@ public:
         yaml_.end();
     }
 
+    void routing_source(std::string_view key, const RoutingSpec& routing, std::int64_t) {
+        yaml_.value(key, absolute_path(routing.source));
+    }
+
     const std::string& text() const { return yaml_.text(); }
 
 private:

@@ -7,6 +7,7 @@ namespace rehearse {
 ValidScenario validate(Scenario raw) {
     Findings findings(raw.written);
     check_training(raw.training, raw.job, findings);
+    if (raw.training.model.kind == ModelKind::moe) check_policies(raw.training, raw.policies, findings);
     check_cluster(raw.cluster, raw.job, raw.training.parallel, findings);
     check_network(raw.models.network, raw.cluster.fabric, findings);
     check_slice(raw.models, raw.job, raw.cluster.node, findings);

@@ -11,6 +11,7 @@
 #include "models/network/spec.hpp"
 #include "models/network/study/pattern.hpp"
 #include "models/workload/spec.hpp"
+#include "runtime/moe/policy_spec.hpp"
 #include "runtime/scheduler/place.hpp"
 #include "topology/ecmp_hash.hpp"
 #include "topology/spec.hpp"
@@ -38,6 +39,16 @@ inline const Words<TrainingPrecision> precision_words{{"bf16", TrainingPrecision
                                                       {"fp8", TrainingPrecision::fp8}};
 inline const Words<PipelineSchedule> schedule_words{{"one_f_one_b", PipelineSchedule::one_f_one_b},
                                                     {"dual_pipe", PipelineSchedule::dual_pipe}};
+inline const Words<RoutingKind> routing_kind_words{{"balanced", RoutingKind::balanced},
+                                                   {"uniform", RoutingKind::uniform},
+                                                   {"zipf", RoutingKind::zipf},
+                                                   {"dirichlet", RoutingKind::dirichlet},
+                                                   {"skew", RoutingKind::skew},
+                                                   {"recorded", RoutingKind::recorded}};
+inline const Words<CapacityScope> capacity_scope_words{{"expert", CapacityScope::expert}, {"gpu", CapacityScope::gpu}};
+inline const Words<CalibratorKind> calibrator_words{{"none", CalibratorKind::none},
+                                                    {"load_aware", CalibratorKind::load_aware},
+                                                    {"sign_bias", CalibratorKind::sign_bias}};
 inline const Words<Recompute> recompute_words{
     {"none", Recompute::none}, {"selective", Recompute::selective}, {"full", Recompute::full}};
 inline const Words<OperatorSet> operator_set_words{

@@ -14,6 +14,7 @@
 #include "scenarios/reading/read_scenario.hpp"
 #include "scenarios/reading/validate_scenario.hpp"
 #include "scenarios/text_file.hpp"
+#include "scenarios/workload_of.hpp"
 
 namespace rehearse {
 
@@ -28,7 +29,7 @@ std::string_view word(Expected expected) {
 
 Showing show(const ValidScenario& scenario) {
     const Cluster cluster = build_cluster(scenario.cluster());
-    const Workload workload = build_workload(scenario.training());
+    const Workload workload = workload_of(scenario);
     check_packet_effort(scenario, cluster, workload);
     SeedRun run = run_seed(scenario, cluster, workload, scenario.seed());
     Showing showing{std::move(run.metrics), run.timeline.fingerprint, {}};

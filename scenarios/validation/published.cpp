@@ -1,5 +1,7 @@
 #include "scenarios/validation/published.hpp"
 
+#include <algorithm>
+
 #include "sim/config/load_config.hpp"
 #include "sim/config/reader.hpp"
 
@@ -104,7 +106,12 @@ std::map<std::string, double> read_error_bands(const std::string& path) {
 }
 
 PublishedTable held_rows(PublishedTable table) {
-    std::erase_if(table.rows, [](const PublishedRow& row) { return !row.step_s; });
+    const auto is_compared = [&](const PublishedRow& row) {
+        return std::any_of(table.ratios.begin(), table.ratios.end(), [&](const PublishedRatio& ratio) {
+            return ratio.slower == row.scenario || ratio.faster == row.scenario;
+        });
+    };
+    std::erase_if(table.rows, [&](const PublishedRow& row) { return !row.step_s && !is_compared(row); });
     return table;
 }
 

@@ -58,7 +58,7 @@ PublishedTable read_published(const std::string& path);
 // File name of measured steps -> allowed mean absolute relative error (`bands: [{file: a.csv, mape: 5 %}]`).
 std::map<std::string, double> read_error_bands(const std::string& path);
 
-// The same without the rows that no figure is held for.
+// The same without the rows that no figure is held for, neither a step nor a ratio.
 PublishedTable held_rows(PublishedTable table);
 
 }  // namespace rehearse

@@ -32,8 +32,10 @@ PublishedKernel read_row(Reader reader) {
     SimDuration time;
     Ratio band;
     std::string source;
-    reader.read_enum("mode", kernel.row.mode, {{"normal", DeepEpMode::normal}, {"low_latency", DeepEpMode::low_latency}});
-    reader.read_enum("phase", kernel.row.phase, {{"dispatch", DeepEpPhase::dispatch}, {"combine", DeepEpPhase::combine}});
+    reader.read_enum("mode", kernel.row.mode,
+                     {{"normal", DeepEpMode::normal}, {"low_latency", DeepEpMode::low_latency}});
+    reader.read_enum("phase", kernel.row.phase,
+                     {{"dispatch", DeepEpPhase::dispatch}, {"combine", DeepEpPhase::combine}});
     reader.read_enum("use", kernel.use, {{"fit", Use::fit}, {"predict", Use::predict}});
     reader.read("ranks", kernel.row.ranks);
     reader.read("nvlink", kernel.row.nvlink);
@@ -104,7 +106,8 @@ TEST(DeepEp, MissesAreThoseThatTheReadmeNames) {
         }
         if (kernel.row.mode == DeepEpMode::low_latency && kernel.row.ranks > 64) {
             kernel.row.nvlink = Switch::on;  // were EP128 and EP256 measured with NVLink after all
-            const double expected = kernel.row.ranks == 128 ? (is_combine ? 0.106 : 0.049) : (is_combine ? 0.047 : 0.036);
+            const double expected =
+                kernel.row.ranks == 128 ? (is_combine ? 0.106 : 0.049) : (is_combine ? 0.047 : 0.036);
             EXPECT_NEAR(error_of(kernel, parameters), expected, 0.01) << kernel.name();
         }
     }

@@ -32,8 +32,9 @@ ExpertExchange exchange(std::int64_t ranks, std::int64_t g, std::int64_t tokens,
     return {ranks, g, tokens, experts, k, limit, Bytes{1000}};
 }
 
-// MegaScale-MoE (arXiv 2505.11432), expert part of one layer: 2 b s h (n - 1) / n elements x k / n a rank for dispatch and
-// combine, 44.0 MB for n = 8, s = 8192, h = 4096, k = 3 in BF16. Here one of the two: T = s / n tokens of 8,192 bytes.
+// MegaScale-MoE (arXiv 2505.11432), expert part of one layer: 2 b s h (n - 1) / n elements x k / n a rank for dispatch
+// and combine, 44.0 MB for n = 8, s = 8192, h = 4096, k = 3 in BF16. Here one of the two: T = s / n tokens of 8,192
+// bytes.
 TEST(ExpertExchange, DirectMovesTheVolumeOfThePaper) {
     ExpertExchange x = exchange(8, 8, 1024, 32, 3);
     x.bytes_per_token = Bytes{4096 * 2};

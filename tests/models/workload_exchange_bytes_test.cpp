@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "models/collectives/expert_exchange.hpp"
 #include "models/workload/routing/routing.hpp"
 #include "models/workload/routing/token_draw.hpp"
 #include "sim/base/checks.hpp"
@@ -84,6 +85,38 @@ TEST(ExchangeBytes, UnequalExpertsReachAboutAsManyPlacesAsTokensDrawnOneByOne) {
     const ByteMatrix matrix = exchange_bytes({gpus, 8, k, tokens, 1.0}, counts,
                                              ExpertSlots::single(contiguous(experts, gpus)), CopiesPer::rank);
     for (std::uint32_t d = 0; d < gpus; ++d) EXPECT_NEAR(matrix.at(0, d) / with_copy[d], 1, 0.03) << d;
+}
+
+// An even router: the busiest rank is every rank, and the matrix has the volumes of models/collectives/expert_exchange.
+TEST(ExchangeBytes, AnEvenRouterHasTheVolumesOfTheExchangeForms) {
+    const std::uint32_t ranks = 32, experts = 256, k = 8;
+    const std::vector<std::uint32_t> counts(ranks * experts, 4096 * k / experts);
+    const auto slots = ExpertSlots::single(contiguous(experts, ranks));
+    const ExchangeRequest request{ranks, 8, k, 4096, 100.0};
+    const ExpertExchange exchange{ranks, 8, 4096, experts, k, 0, Bytes{100}};
+    const ExchangeVolume direct = exchange_volume(exchange, ExchangeForm::direct);
+    const BusiestRank assigned = busiest_rank(exchange_bytes(request, counts, slots, CopiesPer::assignment), 8);
+    EXPECT_NEAR(assigned.network / direct.network, 1, 1e-9);
+    EXPECT_NEAR(assigned.nvlink / direct.nvlink, 1, 1e-9);
+    const ExchangeVolume two = exchange_volume(exchange, ExchangeForm::hierarchical);
+    const ByteMatrix per_rank = exchange_bytes(request, counts, slots, CopiesPer::rank);
+    EXPECT_NEAR(busiest_rank(exchange_bytes(request, counts, slots, CopiesPer::node), 8).network / two.network, 1,
+                1e-9);
+    EXPECT_NEAR(busiest_rank(forwarded_bytes(per_rank, 8), 8).nvlink / two.nvlink, 1, 1e-9);
+}
+
+// The article's skew: 3 of 128 experts take 47 %. With 4 experts a GPU, a GPU that has one of them gets 0.157 and more
+// of all assignments, 5 times the mean of 1/32.
+TEST(ExchangeBytes, SkewMeetsAtTheReceiver) {
+    RoutingSpec spec;
+    spec.kind = RoutingKind::skew;
+    spec.groups = {{3, 0.47}, {25, 0.08}};
+    const TokenDraw draw(inclusion_probabilities(expert_shares(spec, 128, 0, 0, 1), 2));
+    const auto counts = draw.tokens_per_source(32, 4096, 0, 0, 1);
+    const ByteMatrix matrix = exchange_bytes({32, 8, 2, 4096, 1.0}, counts, ExpertSlots::single(contiguous(128, 32)),
+                                             CopiesPer::assignment);
+    EXPECT_GT(matrix.received_max(), 5 * matrix.total() / 32);
+    EXPECT_LT(matrix.sent_max(), 1.05 * matrix.total() / 31);
 }
 
 TEST(ExchangeBytes, TokensSpreadOverReplicas) {

@@ -24,4 +24,25 @@ struct LayerLoad {
 // By layer of the model; empty: every expert gets the same.
 using ExpertLoads = std::vector<LayerLoad>;
 
+// Means over the layers with experts, of one micro-batch of the simulated step.
+struct ExpertFigures {
+    double expert_max_over_mean = 1, rank_max_over_mean = 1;  // tokens
+    double rank_deviation = 0;                                // standard deviation / mean over ranks
+    double dropped = 0, experts_over = 0, steps_over = 0;     // by capacity: fractions, see routing/capacity.hpp
+    std::int64_t decisions = 0;                               // of the balancer, over layers and warm-up steps
+    std::int64_t migrated_bytes = 0;                          // over the warm-up steps
+    double page_misses = 0, page_faults = 0;                  // per use of a page
+    std::int64_t page_waits = 0, page_migrations = 0, page_drops = 0;
+};
+
+// What the policies on experts leave for the simulated step.
+struct ExpertStep {
+    ExpertLoads loads;
+    ExpertFigures figures;
+    double decision_s = 0;        // host time of the policies, at the end of a step
+    double migration_s = 0;       // moving experts between two steps
+    double page_wait_s = 0;       // waiting for experts that are not in GPU memory
+    double resident_experts = 1;  // part of the experts' weights in GPU memory
+};
+
 }  // namespace rehearse

@@ -14,14 +14,14 @@ void MoeLayerBuilder::attention_forward() {
         const bool whole = in.size() > 1 && i == 0;  // the low-rank product isn't cut by heads
         projection("qkv", tokens, in[i].in, in[i].out / (whole ? 1 : cut));
     }
-    if (by_heads() && tiles() != Hiding::none) sync_tokens(LocalCollectiveKind::all_gather, Hiding::chunked);
+    if (by_heads() && tiles() != Hiding::none) sync_tokens(LocalCollectiveKind::all_gather, Hiding::fused);
     if (!by_heads()) sync(LocalCollectiveKind::all_to_all, 2 * n_ * in.back().out, tiles(), last());
     attention_kernel(AttentionPhase::forward);
     if (!by_heads() && tiles() == Hiding::none) sync(LocalCollectiveKind::all_to_all, 2 * n_ * out.in, Hiding::none, 0);
     const std::size_t product = mark();
     projection("output", tokens, out.in / cut, h_);
     if (!by_heads() && tiles() != Hiding::none) {
-        sync(LocalCollectiveKind::all_to_all, 2 * n_ * out.in, Hiding::chunked, product);
+        sync(LocalCollectiveKind::all_to_all, 2 * n_ * out.in, Hiding::fused, product);
     }
     if (by_heads()) sync_tokens(LocalCollectiveKind::reduce_scatter, tiles());
     passes("residual", costs_.residual_forward, n_ * h_);
@@ -36,7 +36,7 @@ void MoeLayerBuilder::attention_backward() {
     if (by_heads()) {
         if (tiles() == Hiding::none) sync_tokens(LocalCollectiveKind::all_gather, Hiding::none);
         projection("output dgrad", tokens, h_, out.in / cut);
-        if (tiles() != Hiding::none) sync_tokens(LocalCollectiveKind::all_gather, Hiding::chunked);
+        if (tiles() != Hiding::none) sync_tokens(LocalCollectiveKind::all_gather, Hiding::fused);
         weight_gradient("output wgrad", out.in / cut, h_, tokens);
     } else if (beside()) {
         projection("output dgrad", tokens, h_, out.in);
@@ -59,7 +59,7 @@ void MoeLayerBuilder::attention_backward() {
         if (i > 0) passes("latent norm backward", costs_.norm_backward, tokens * in[i].in);
     }
     if (!by_heads() && tiles() != Hiding::none) {
-        sync(LocalCollectiveKind::all_to_all, 2 * n_ * in.back().out, Hiding::chunked, product);
+        sync(LocalCollectiveKind::all_to_all, 2 * n_ * in.back().out, Hiding::fused, product);
     }
     // Megatron-LM gathers the input again beside the input gradient and scatters it beside the weight gradient.
     if (by_heads()) sync_tokens(LocalCollectiveKind::all_gather, Hiding::under);

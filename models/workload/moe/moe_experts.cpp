@@ -71,6 +71,7 @@ void MoeLayerBuilder::exchange(LocalCollectiveKind kind, Hiding hiding, std::siz
     LocalCollective collective;
     collective.hiding = hiding;
     collective.partner = partner;
+    collective.first = training_.technique.stream_first;
     if (expert_ranks_ > 1) {
         collective.kind = kind;
         collective.exchange = exchange_shape(kind);
@@ -108,7 +109,7 @@ void MoeLayerBuilder::shared_backward() {
 // A shared expert that is cut over the tensor group needs the gathered tokens, so that nothing is left beside.
 void MoeLayerBuilder::experts_forward() {
     const bool under = beside() && shared_ > 0 && (!by_heads() || t_ == 1);
-    const bool fused = !under && tiles() == Hiding::chunked;
+    const bool fused = !under && rows_hiding() != Hiding::none;
     if (expert_ranks_ > 1) permute("permute");
     if (under) {
         const std::size_t first = mark();
@@ -120,7 +121,7 @@ void MoeLayerBuilder::experts_forward() {
     if (expert_ranks_ <= 1) permute("permute");
     const std::size_t product = mark();
     expert_product("expert up", h_, 2 * inner_);
-    if (fused) exchange(LocalCollectiveKind::dispatch, Hiding::chunked, product);
+    if (fused) exchange(LocalCollectiveKind::dispatch, rows_hiding(), product);
     if (!under) shared_first();
     swiglu("swiglu", rows_, inner_, custom_ ? 3 : 5, ExpertRows::bytes);
     if (!under) shared_second();
@@ -132,36 +133,41 @@ void MoeLayerBuilder::experts_forward() {
         shared_second();
         exchange(LocalCollectiveKind::combine, Hiding::under, second);
     } else {
-        exchange(LocalCollectiveKind::combine, tiles(), down);
+        exchange(LocalCollectiveKind::combine, rows_hiding(), down);
     }
     if (expert_ranks_ > 1) unpermute("unpermute");
 }
 
 void MoeLayerBuilder::experts_backward() {
     const bool under = beside() && shared_ > 0 && (!by_heads() || t_ == 1);
+    const bool fused = !under && rows_hiding() != Hiding::none;
     if (expert_ranks_ > 1) unpermute("unpermute backward");
     if (under) {
         const std::size_t first = mark();
         shared_backward();
         exchange(LocalCollectiveKind::dispatch, Hiding::under, first);  // gradients of the results
     } else {
-        exchange(LocalCollectiveKind::dispatch, Hiding::none, 0);
+        if (!fused) exchange(LocalCollectiveKind::dispatch, Hiding::none, 0);
         shared_backward();
     }
     if (expert_ranks_ <= 1) unpermute("unpermute backward");
-    const std::size_t second = mark();
+    std::size_t second = mark();
     expert_product("expert down dgrad", h_, inner_);
+    if (fused) {
+        exchange(LocalCollectiveKind::dispatch, rows_hiding(), second);
+        second = 0;
+    }
     if (again()) {  // the rows that the weight gradient of the first product needs
         swiglu("swiglu again", rows_, inner_, custom_ ? 3 : 5, ExpertRows::bytes);
         permute("permute again");
-        exchange(LocalCollectiveKind::dispatch, beside() ? Hiding::under : tiles(), second);
+        exchange(LocalCollectiveKind::dispatch, beside() ? Hiding::under : rows_hiding(), second);
     }
     const std::size_t third = mark();
     swiglu("swiglu backward", rows_, inner_, custom_ ? 5 : 8, ExpertRows::bytes);
     expert_product("expert up dgrad", 2 * inner_, h_);
     if (expert_ranks_ <= 1) permute("permute backward");
     const std::size_t weights = mark();
-    if (!beside()) exchange(LocalCollectiveKind::combine, tiles(), third);  // gradients of the rows
+    if (!beside()) exchange(LocalCollectiveKind::combine, rows_hiding(), third);  // gradients of the rows
     expert_weight_gradient("expert down wgrad", inner_, h_);
     expert_weight_gradient("expert up wgrad", h_, 2 * inner_);
     if (beside()) exchange(LocalCollectiveKind::combine, Hiding::under, weights);

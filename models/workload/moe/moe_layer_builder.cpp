@@ -70,7 +70,7 @@ void MoeLayerBuilder::backward(std::int64_t layer) {
 void MoeLayerBuilder::mlp_forward(double inner) {
     if (tiles() == Hiding::none) sync_tokens(LocalCollectiveKind::all_gather, Hiding::none);
     projection("mlp up", group_tokens_, h_, 2 * inner);
-    if (tiles() != Hiding::none) sync_tokens(LocalCollectiveKind::all_gather, Hiding::chunked);
+    if (tiles() != Hiding::none) sync_tokens(LocalCollectiveKind::all_gather, Hiding::fused);
     swiglu("swiglu", group_tokens_, inner, custom_ ? 3 : 5, ExpertRows::none);
     projection("mlp down", group_tokens_, inner, h_);
     sync_tokens(LocalCollectiveKind::reduce_scatter, tiles());

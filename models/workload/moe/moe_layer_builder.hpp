@@ -17,7 +17,8 @@
 // first product, combine beside their second; backward: combine beside the shared experts' gradients, the dispatch
 // again beside the experts' second input gradient, dispatch beside the weight gradients, attention's first all-to-all
 // beside the output projection's weight gradient. overlap_tiles fuses what is left with the product that feeds or
-// follows it (chunked), and permutes inside those kernels.
+// follows it (fused), and permutes inside those kernels. A token stream (technique.stream_first) lets the experts
+// work on rows as they arrive: what overlap_tiles would fuse of the exchanges is streamed instead.
 //
 // Under DualPipe (paired_layer.cpp; t = c = 1) a layer forward and a layer backward of another micro-batch go side by
 // side, in DeepSeek's order (profile-data, train.json), exchanges (left) beside operators (right):
@@ -91,7 +92,9 @@ private:
     void exchange(LocalCollectiveKind kind, Hiding hiding, std::size_t partner);
     ExchangeShape exchange_shape(LocalCollectiveKind kind) const;
     std::size_t last() { const std::size_t next = mark(); return next == 0 ? 0 : next - 1; }
-    Hiding tiles() const { return is_on(training_.technique.overlap_tiles) ? Hiding::chunked : Hiding::none; }
+    Hiding tiles() const { return is_on(training_.technique.overlap_tiles) ? Hiding::fused : Hiding::none; }
+    // Of the exchange of rows with the product that follows or feeds it.
+    Hiding rows_hiding() const { return training_.technique.stream_first > 0 ? Hiding::streamed : tiles(); }
     bool beside() const { return is_on(training_.technique.overlap_operators); }
     bool by_heads() const { return training_.parallel.attention == AttentionCut::heads; }
     bool is_fp8() const { return training_.precision == TrainingPrecision::fp8; }

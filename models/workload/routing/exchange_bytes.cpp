@@ -74,6 +74,25 @@ double ByteMatrix::total() const {
     return sum;
 }
 
+BusiestRank busiest_rank(const ByteMatrix& matrix, std::uint32_t gpus_per_node) {
+    REHEARSE_CHECK(gpus_per_node > 0 && matrix.ranks % gpus_per_node == 0, "whole nodes");
+    std::vector<BusiestRank> sent(matrix.ranks), received(matrix.ranks);
+    for (std::uint32_t s = 0; s < matrix.ranks; ++s) {
+        for (std::uint32_t d = 0; d < matrix.ranks; ++d) {
+            if (s == d) continue;
+            const auto part = s / gpus_per_node == d / gpus_per_node ? &BusiestRank::nvlink : &BusiestRank::network;
+            sent[s].*part += matrix.at(s, d);
+            received[d].*part += matrix.at(s, d);
+        }
+    }
+    BusiestRank most;
+    for (std::uint32_t r = 0; r < matrix.ranks; ++r) {
+        most.network = std::max({most.network, sent[r].network, received[r].network});
+        most.nvlink = std::max({most.nvlink, sent[r].nvlink, received[r].nvlink});
+    }
+    return most;
+}
+
 ByteMatrix exchange_bytes(const ExchangeRequest& request, std::span<const std::uint32_t> counts,
                           const ExpertSlots& slots, CopiesPer copies) {
     REHEARSE_CHECK(request.ranks > 0 && request.gpus_per_node > 0 && request.ranks % request.gpus_per_node == 0,

@@ -42,6 +42,13 @@ struct ByteMatrix {
     double total() const;         // without the diagonal
 };
 
+// The most that one rank sends or receives over the network (to other nodes) and over NVLink (within its node); not
+// necessarily the same rank.
+struct BusiestRank {
+    double network = 0, nvlink = 0;  // bytes
+};
+BusiestRank busiest_rank(const ByteMatrix& matrix, std::uint32_t gpus_per_node);
+
 struct ExchangeRequest {
     std::uint32_t ranks = 0;             // of the expert group; GPUs are numbered in it
     std::uint32_t gpus_per_node = 0;     // divides the ranks
@@ -54,7 +61,7 @@ struct ExchangeRequest {
 ByteMatrix exchange_bytes(const ExchangeRequest& request, std::span<const std::uint32_t> counts,
                           const ExpertSlots& slots, CopiesPer copies);
 
-// What NVLink carries after the network with copies per node: [GPU that received the copy][GPU that gets it].
+// What NVLink carries behind the network with copies per node: [GPU that received the copy][GPU that gets it].
 ByteMatrix forwarded_bytes(const ByteMatrix& per_rank, std::uint32_t gpus_per_node);
 
 }  // namespace rehearse

@@ -10,7 +10,7 @@
 namespace rehearse {
 
 std::string_view name(RoutingKind kind) {
-    constexpr std::string_view names[] = {"uniform", "zipf", "dirichlet", "skew", "recorded"};
+    constexpr std::string_view names[] = {"uniform", "zipf", "dirichlet", "skew", "recorded", "balanced"};
     return names[static_cast<std::size_t>(kind)];
 }
 
@@ -97,6 +97,7 @@ std::vector<double> expert_shares(const RoutingSpec& spec, std::uint32_t experts
                                   std::uint32_t step, std::uint64_t seed) {
     std::vector<double> shares(experts, 1.0 / experts);
     switch (spec.kind) {
+        case RoutingKind::balanced:
         case RoutingKind::uniform: break;
         case RoutingKind::zipf: {
             const std::vector<std::uint32_t> order = order_of_layer(experts, layer, seed);

@@ -9,12 +9,13 @@
 //   kind       share
 //   uniform    1 / E
 //   zipf       proportional to r^-exponent; the rank r of an expert is a random permutation of its layer
-//   dirichlet  a draw from the symmetric Dirichlet(a), a = concentration: gamma(a) weights, normalised. With drift d the
-//              weights walk as w_t = Beta(a (1-d), a d) w_{t-1} + Gamma(a d) (the beta-gamma auto-regression of Lewis,
-//              1982): the distribution stays Dirichlet(a), and the weights of two steps correlate by (1-d)^distance
+//   dirichlet  a draw from the symmetric Dirichlet(a), a = concentration: gamma(a) weights, normalised. With drift d
+//              the weights walk as w_t = Beta(a (1-d), a d) w_{t-1} + Gamma(a d) (the beta-gamma auto-regression of
+//              Lewis, 1982): the distribution stays Dirichlet(a); weights of two steps correlate by (1-d)^distance
 //   skew       groups of experts with given shares, inside a group even; the rest even over the other experts; which
 //              experts form the groups is a random permutation of the layer. The article that claims it gives 3 experts
 //              47 % and the next 25 experts 8 % of 128, top-2: {{3, 0.47}, {25, 0.08}}
+//   balanced   1 / E, and every expert gets exactly its share: nothing is drawn (forced balance, as benchmarks use it)
 //   recorded   counts per step and layer: a histogram (one step) or a router trace; step and layer wrap around
 //
 // Everything is a function of (spec, experts, layer, step, seed): counter-based draws, no state.
@@ -30,7 +31,7 @@
 
 namespace rehearse {
 
-enum class RoutingKind : std::uint8_t { uniform, zipf, dirichlet, skew, recorded };
+enum class RoutingKind : std::uint8_t { uniform, zipf, dirichlet, skew, recorded, balanced };
 std::string_view name(RoutingKind kind);
 
 struct SkewGroup {
@@ -57,6 +58,8 @@ struct RoutingSpec {
     double drift = 0;                // dirichlet, 0..1 a step: 0 never changes, 1 draws each step afresh
     std::vector<SkewGroup> groups;   // skew
     RecordedRouting recorded;        // recorded
+    std::string source;              // recorded: the file
+    std::vector<std::string> skipped;  // recorded: what of the file is not counted, a line each
 };
 
 // Faults of a spec for a layer of `experts` experts and top-k routing, each under `path`.key.

@@ -10,7 +10,8 @@ void check_routing(const RoutingSpec& spec, std::uint32_t experts, std::uint32_t
         faults.add({{}, path + "." + key, std::move(wrong), std::move(expected), ""});
     };
     if (top_k == 0 || top_k > experts)
-        fault("top_k", fmt::format("each token chooses {} of {} experts", top_k, experts), "1 to the number of experts");
+        fault("top_k", fmt::format("each token chooses {} of {} experts", top_k, experts),
+              "1 to the number of experts");
     if (spec.kind == RoutingKind::zipf && !(spec.exponent >= 0 && spec.exponent <= 100))
         fault("exponent", fmt::format("{} is no exponent", spec.exponent), "0 to 100");
     if (spec.kind == RoutingKind::dirichlet && !(spec.concentration >= 1e-3 && spec.concentration <= 1e9))
