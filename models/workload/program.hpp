@@ -2,7 +2,8 @@
 //
 // Training is SPMD, so all ranks of a stage share one program and keep only a cursor. Instructions act on the compute
 // stream unless said; send and collective are asynchronous and act on their own streams, as CUDA streams do: the
-// sends of a direction and lane among themselves in order, the collectives of a process group among themselves in order.
+// sends of a direction and lane among themselves in order, the collectives of a process group among themselves in
+// order.
 #pragma once
 
 #include <cstdint>

@@ -47,8 +47,8 @@ struct ModelSpec {
     ExpertSpec experts{};       // kind moe
     LatentSpec latent{};        // kind moe
     std::int64_t extra_tokens = 0;  // kind moe: modules behind the last layer that predict one token more each
-                                    // (multi-token prediction, DeepSeek-V3): two norms, a product 2 h to h, a layer, and
-                                    // the shared output layer; they count neither as parameters nor as model FLOPs
+                                    // (multi-token prediction, DeepSeek-V3): two norms, a product 2 h to h, a layer,
+                                    // and the shared output layer; they count neither as parameters nor as model FLOPs
     std::int64_t ffn_size() const { return ffn > 0 ? ffn : 4 * hidden; }
     std::int64_t expert_ffn() const { return experts.ffn > 0 ? experts.ffn : ffn_size(); }
     std::int64_t key_heads() const { return kv_heads > 0 ? kv_heads : heads; }
@@ -150,7 +150,7 @@ struct TrainingSpec {
     CapacitySpec capacity{};                                                           // kind moe
     Recompute recompute = Recompute::none;
     TrainingPrecision precision = TrainingPrecision::bf16;
-    std::int64_t gradient_bytes = 2;        // per gradient element on the wire: 2 half, 4 fp32 reduction
+    std::int64_t gradient_bytes = 2;        // per gradient element on the wire: 1 fp8, 2 half, 4 fp32 reduction
     Switch dropout = Switch::off;           // in attention and after each row-parallel product
     std::int64_t batch() const { return batch_global * technique.batch_factor; }
     std::int64_t micro_batches() const { return batch() / (micro_batch * parallel.data); }  // m

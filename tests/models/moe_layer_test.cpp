@@ -49,8 +49,8 @@ std::map<LocalCollectiveKind, double> sent(const TrainingSpec& training, Phase p
 }
 
 // b = 1, s = 8,192, h = 4,096, n = 8, m = 4, k = 3, two bytes: 2 b s h (n-1)/n elements for tensor parallelism, times
-// k / n for the exchange of rows. Sequence parallelism sends queries, keys and values once and the context back: 1 + 2/m
-// and 1 elements of h for each of the rank's b s / n tokens.
+// k / n for the exchange of rows. Sequence parallelism sends queries, keys and values once and the context back: 1 +
+// 2/m and 1 elements of h for each of the rank's b s / n tokens.
 TEST(MoeLayer, BytesOfTheForms) {
     const double tensor = 2 * 8192.0 * 4096 * 7 / 8 * 2;
     const auto by_heads = sent(moe_352b(), Phase::forward);
