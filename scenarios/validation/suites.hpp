@@ -5,6 +5,7 @@
 
 namespace rehearse {
 
-SuiteEntry deepep_suite();  // kernels that exchange experts' rows: deepep_suite.hpp
+SuiteEntry deepep_suite();           // kernels that exchange experts' rows: deepep_suite.hpp
+SuiteEntry qwen3_imbalance_suite();  // unequal routing against forced balance
 
 }  // namespace rehearse
