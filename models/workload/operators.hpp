@@ -87,8 +87,8 @@ struct LocalCollective {
     // them as soon as the collective of that segment has ended.
     static constexpr std::size_t not_early = SIZE_MAX;
     std::size_t early = not_early;
-    // And its result is not needed by so many first operators of the segment behind: what is left of it runs beside them,
-    // and the collective of that segment begins later.
+    // And its result is not needed by so many first operators of the segment behind: what is left of it runs beside
+    // them, and the collective of that segment begins later.
     std::size_t late = 0;
     ExchangeShape exchange{};
     double first = 1;         // streamed: the part that is exposed

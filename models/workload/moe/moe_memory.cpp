@@ -32,9 +32,10 @@ double expert_units(const TrainingSpec& training, Recompute recompute) {
     return 2 * gathered + 2 * k * width + 3 * k * f + 3 * shared + 2 * k;
 }
 
-// Under DualPipe, per token: layer input and residual between the blocks in half precision, the latents (or queries, keys
-// and values), the attention's result; in the precision of products the dispatched rows, which are not sent again, and
-// the inputs of SwiGLU. Without recomputation also the norms' results, queries, keys and values, and SwiGLU's results.
+// Under DualPipe, per token: layer input and residual between the blocks in half precision, the latents (or queries,
+// keys and values), the attention's result; in the precision of products the dispatched rows, which are not sent again,
+// and the inputs of SwiGLU. Without recomputation also the norms' results, queries, keys and values, and SwiGLU's
+// results.
 double dual_layer_bytes(const TrainingSpec& training, std::int64_t layer, Recompute recompute) {
     const ModelSpec& model = training.model;
     const double h = real(model.hidden), half = 2;
