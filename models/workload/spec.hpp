@@ -48,7 +48,7 @@ struct ModelSpec {
     LatentSpec latent{};        // kind moe
     std::int64_t extra_tokens = 0;  // kind moe: modules behind the last layer that predict one token more each
                                     // (multi-token prediction, DeepSeek-V3): two norms, a product 2 h to h, a layer,
-                                    // and the shared output layer; they count neither as parameters nor as model FLOPs
+                                    // the shared output layer; neither parameters nor model FLOPs count them
     std::int64_t ffn_size() const { return ffn > 0 ? ffn : 4 * hidden; }
     std::int64_t expert_ffn() const { return experts.ffn > 0 ? experts.ffn : ffn_size(); }
     std::int64_t key_heads() const { return kv_heads > 0 ? kv_heads : heads; }
