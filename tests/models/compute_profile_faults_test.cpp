@@ -109,7 +109,7 @@ INSTANTIATE_TEST_SUITE_P(
                "12:23: gemm.efficiency.value: \"50\" is out of range (0.01 to 1)"},
         Broken{"networkEfficiency", "network:\n  efficiency: {value: 1", "network:\n  efficiency: {value: 2",
                "40:23: network.efficiency.value: \"2\" is out of range"},
-        Broken{"slowdown", "slowdown: {value: 1", "slowdown: {value: 0", "34:21: nvlink.slowdown.value: \"0\" is out"},
+        Broken{"slowdown", "  slowdown: {value: 1", "  slowdown: {value: 0", "34:21: nvlink.slowdown.value: \"0\" is out"},
         Broken{"communicationShare", "value: 0.15", "value: 5", "35:42: nvlink.communication_multiprocessors.value: "},
         Broken{"hostLatency", "value: 20 us", "value: 9000000 s", "28:21: host.exchange.value: \"9000000 s\" is out"},
         Broken{"messageLatency", "message_latency: {value: 10 us", "message_latency: {value: 9000000 s",
