@@ -28,6 +28,7 @@ void expect_current(const std::string& suite, const std::vector<PublishedRow>& r
 
 TEST(Accuracy, TheTablesOfTheReadmeAreCurrent) {
     expect_current("megascale", held_rows(read_published(source_path("tests/validation/megascale.yaml"))).rows);
+    expect_current("deepseek-v3", read_published(source_path("tests/validation/deepseek-v3.yaml")).rows);
     expect_current(a100_suite, a100_rows);
 }
 
