@@ -24,6 +24,28 @@ Json memory_json(const MemoryReport& memory) {
             {"workspace_bytes", memory.workspace.value}, {"pipeline_stage", memory.stage}};
 }
 
+// What routing and policies left for the simulated step: means over the layers with experts.
+Json experts_json(const ExpertStep& step) {
+    const ExpertFigures& figures = step.figures;
+    return {{"expert_max_over_mean", figures.expert_max_over_mean},
+            {"rank_max_over_mean", figures.rank_max_over_mean},
+            {"rank_deviation", figures.rank_deviation},
+            {"dropped", figures.dropped},
+            {"experts_over", figures.experts_over},
+            {"steps_over", figures.steps_over},
+            {"decisions", figures.decisions},
+            {"migrated_bytes", figures.migrated_bytes},
+            {"migration_s", step.migration_s},
+            {"decision_s", step.decision_s},
+            {"resident", step.resident_experts},
+            {"page_misses", figures.page_misses},
+            {"page_faults", figures.page_faults},
+            {"page_waits", figures.page_waits},
+            {"page_migrations", figures.page_migrations},
+            {"page_drops", figures.page_drops},
+            {"page_wait_s", step.page_wait_s}};
+}
+
 Json bottleneck_json(const BottleneckHints& hints) {
     Json json{{"part_largest", name(hints.part_largest)},
               {"stage_busiest", hints.stage_busiest},
@@ -183,6 +205,8 @@ std::string metrics_json(const Rehearsal& rehearsal) {
     for (const SeedRun& run : rehearsal.runs) seeds.push_back(figures(run, rehearsal.cluster));
     Json json{{"schema_version", 1}};
     json.update(seeds.size() == 1 ? seeds.front() : spread(seeds));
+    const Workload& workload = rehearsal.workload;
+    if (workload.training.model.kind == ModelKind::moe) json["experts"] = experts_json(workload.experts);
     if (rehearsal.scenario.models().network.fidelity == Fidelity::packet)
         json["packets"] = packets_json(rehearsal.runs.front().timeline.packets, rehearsal.scenario);
     if (!rehearsal.checks.empty()) json["packet_check"] = checks_json(rehearsal.checks);

@@ -77,6 +77,27 @@ std::string memory(const Rehearsal& rehearsal) {
         gb(report.gradients), gb(report.optimizer), gb(report.activations), gb(report.workspace));
 }
 
+// Of kind moe: how unevenly the experts work, and what the policies did about it.
+std::string experts(const Workload& workload) {
+    if (workload.training.model.kind != ModelKind::moe) return "";
+    const ExpertStep& step = workload.experts;
+    const ExpertFigures& figures = step.figures;
+    std::string text = fmt::format(
+        "\nexperts: busiest rank {:.2f} x mean (deviation {:.3f}), busiest expert {:.2f} x mean; dropped {:.2f} % of "
+        "assignments, {:.2f} % of capacities over, {:.0f} % of steps\n",
+        figures.rank_max_over_mean, figures.rank_deviation, figures.expert_max_over_mean, 100 * figures.dropped,
+        100 * figures.experts_over, 100 * figures.steps_over);
+    if (figures.decisions > 0)
+        text += fmt::format("  balancer: {} decisions moved {} before the step, {:.1f} ms a step\n", figures.decisions,
+                            short_number(static_cast<double>(figures.migrated_bytes), "B"), 1e3 * step.migration_s);
+    if (step.resident_experts < 1)
+        text += fmt::format("  pager: {:.0f} % of the weights resident; {:.2f} % of uses missed, {:.2f} % faulted: {} "
+                            "waits ({:.1f} ms), {} migrations, {} drops\n",
+                            100 * step.resident_experts, 100 * figures.page_misses, 100 * figures.page_faults,
+                            figures.page_waits, 1e3 * step.page_wait_s, figures.page_migrations, figures.page_drops);
+    return text;
+}
+
 std::string hints(const BottleneckHints& hints) {
     std::string text =
         fmt::format("look first at {}; stage {} computes most ({:.3f} s, mean {:.3f} s)", name(hints.part_largest),
@@ -131,7 +152,7 @@ std::string summary(const Rehearsal& rehearsal) {
         word_for(fidelity_words, scenario.models().network.fidelity), profile.name);
     text += headline(metrics) + seeds_line(rehearsal) + breakdown(metrics) + hints(metrics.hints);
     text += network(metrics, rehearsal.cluster) + packet_summary(rehearsal.runs.front(), scenario);
-    text += check_summary(rehearsal.checks) + memory(rehearsal);
+    text += check_summary(rehearsal.checks) + memory(rehearsal) + experts(rehearsal.workload);
     text += "\n" + provenance(profile) + fingerprint_line(rehearsal);
     return text;
 }

@@ -68,4 +68,8 @@ private:
     bool experts_in_tensor_group_ = true;  // then context ranks hold the same ones
 };
 
+// The groups whose ranks exchange rows of experts: of each local group, one of the ranks that cut an expert. None when
+// one rank, or one cut, holds all experts.
+std::vector<std::vector<RankId>> exchange_groups(const ParallelSpec& parallel, const RankLayout& layout);
+
 }  // namespace rehearse

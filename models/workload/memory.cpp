@@ -42,7 +42,7 @@ double chunks_in_flight(const TrainingSpec& training, std::uint32_t stage) {
     return std::min<double>(build_schedule(stage, p, v, m).warmup + 1, static_cast<double>(m * v));
 }
 
-MemoryReport stage_memory(const TrainingSpec& training, std::uint32_t stage) {
+MemoryReport stage_memory(const TrainingSpec& training, std::uint32_t stage, double resident_experts) {
     if (training.parallel.is_dual()) return dual_stage_memory(training, stage);
     const ParallelSpec& parallel = training.parallel;
     const double p = static_cast<double>(parallel.pipeline), v = static_cast<double>(parallel.virtual_stages);
@@ -62,7 +62,7 @@ MemoryReport stage_memory(const TrainingSpec& training, std::uint32_t stage) {
     const auto bytes = [](double value) { return Bytes{std::llround(value)}; };
     MemoryReport report;
     report.stage = stage;
-    report.weights = bytes(weight_bytes * parameters);
+    report.weights = bytes(weight_bytes * (dense + resident_experts * share.experts));
     report.gradients = bytes(gradient_bytes * parameters / (parallel.zero >= 2 && v * p == 1 ? shards : 1));
     report.optimizer = bytes(state_bytes * dense / (parallel.zero >= 1 ? shards : 1) + expert_state * share.experts);
     report.activations = bytes(layer_activation_bytes(training) * layers / v * chunks_in_flight(training, stage));
@@ -84,10 +84,10 @@ MemoryReport stage_memory(const TrainingSpec& training, std::uint32_t stage) {
 
 }  // namespace
 
-MemoryReport estimate_memory(const TrainingSpec& training) {
-    MemoryReport fullest = stage_memory(training, 0);
+MemoryReport estimate_memory(const TrainingSpec& training, double resident_experts) {
+    MemoryReport fullest = stage_memory(training, 0, resident_experts);
     for (std::uint32_t stage = 1; stage < static_cast<std::uint32_t>(training.parallel.pipeline); ++stage) {
-        const MemoryReport report = stage_memory(training, stage);
+        const MemoryReport report = stage_memory(training, stage, resident_experts);
         if (report.total() > fullest.total()) fullest = report;
     }
     return fullest;

@@ -9,7 +9,7 @@
 namespace rehearse {
 
 struct MemoryReport {
-    Bytes weights;      // 2 B per parameter
+    Bytes weights;      // 2 B per parameter; of experts the resident part
     Bytes gradients;    // fp32 accumulation buffers, 4 B (sharded by d with ZeRO-2: see memory.cpp)
     Bytes optimizer;    // fp32 master weights and two moments: 12 B per parameter, sharded by d from ZeRO-1 on
     Bytes activations;  // by schedule and recomputation (Korthikanti et al., 2022)
@@ -18,6 +18,8 @@ struct MemoryReport {
     Bytes total() const { return weights + gradients + optimizer + activations + workspace; }
 };
 
-MemoryReport estimate_memory(const TrainingSpec& training);
+// `resident_experts`: part of the routed experts' weights in GPU memory; a pager keeps the rest in the host's.
+// Gradients and optimizer state are not paged.
+MemoryReport estimate_memory(const TrainingSpec& training, double resident_experts = 1);
 
 }  // namespace rehearse

@@ -3,10 +3,12 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "sim/base/switch.hpp"
+#include "models/collectives/expert_exchange.hpp"
 #include "sim/base/units.hpp"
 
 namespace rehearse {
@@ -64,6 +66,7 @@ struct ExchangeShape {
     double token_bytes = 0;    // of one row
     std::int64_t experts = 1;  // E
     std::int64_t node_limit = 0;  // nodes that a token's experts may stand on; 0 = any
+    std::optional<ExchangeForm> form{};  // none: the fastest
     Switch cached = Switch::off;  // the layout is known from an exchange before
 };
 

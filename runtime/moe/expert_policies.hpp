@@ -5,13 +5,14 @@
 // (choice e with probability proportional to share[e] exp(correction[e])); tokens are drawn; capacity drops what finds
 // no place; the counts, as reduced over all ranks, go to the balancer, whose decision holds from the next step. The
 // loads of the simulated step are those of the last one, of one micro-batch of one expert group, on the map that holds
-// then.
+// then. The pager (paged_steps.hpp) runs on the rank with most rows, on the stage with the last layers, over the last
+// paged_steps_most steps.
 #pragma once
 
 #include "models/workload/moe/expert_loads.hpp"
 #include "models/workload/routing/capacity.hpp"
 #include "models/workload/spec.hpp"
-#include "runtime/moe/policy_spec.hpp"
+#include "runtime/moe/paged_steps.hpp"
 
 namespace rehearse {
 
@@ -28,9 +29,12 @@ struct PolicyInputs {
     Bandwidth link;          // that experts move over, one way, of a GPU
     SimDuration latency;     // of one message
     std::uint64_t seed = 1;
+    LayerPace pace{};        // for the pager
 };
 
-// InputError (path training.policies) when the balancer's slots don't fit.
+inline constexpr std::uint32_t paged_steps_most = 32;  // with the simulated one
+
+// InputError when the balancer's slots don't fit, or a page doesn't fit into the pager's budget.
 PolicyOutcome run_expert_policies(const PolicyInputs& inputs);
 
 }  // namespace rehearse

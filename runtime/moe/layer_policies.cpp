@@ -92,6 +92,17 @@ std::vector<std::uint32_t> LayerPolicies::expert_of_slot() const {
     return in_order;
 }
 
+std::vector<float> LayerPolicies::slot_rows(std::uint32_t step) const {
+    const auto counts = draw_for(step).tokens_per_expert(step_tokens_ * ranks_, layer_, step, in_.seed);
+    const std::vector<std::uint32_t> map = expert_of_slot();
+    std::vector<std::uint32_t> replicas(experts_);
+    for (const std::uint32_t expert : map) ++replicas[expert];
+    std::vector<float> rows;
+    for (const std::uint32_t expert : map)
+        rows.push_back(static_cast<float>(counts[expert]) / static_cast<float>(replicas[expert]));
+    return rows;
+}
+
 // Capacity scales down what a rank (or an expert) holds above it.
 DropReport LayerPolicies::drop(std::span<const double> tokens, LayerLoad& load) const {
     const CapacitySpec& capacity = in_.training.capacity;

@@ -20,6 +20,8 @@ public:
     // Part of a dispatch that comes before work on it begins (comm_pipe/stream_share.hpp), of the busiest rank.
     double stream_first(std::uint32_t step) const;
     std::vector<std::uint32_t> expert_of_slot() const;
+    // Rows of every slot of the group in a whole step, on the map and with the gate that hold now.
+    std::vector<float> slot_rows(std::uint32_t step) const;
 
 private:
     TokenDraw draw_for(std::uint32_t step) const;

@@ -38,8 +38,9 @@ struct PagerPolicy {
     Switch active = Switch::off;
     double resident = 1;       // share of the rank's experts that the budget holds
     PagerSpec spec{};          // pages and budget are worked out
-    // Of a GPU's PCIe link, one direction: the other idle, and both at work. PCIe 4 x16, measured: 24.8 and 11 GB/s.
+    // Of a PCIe link, one direction: the other idle, and both at work. PCIe 4 x16, measured: 24.8 and 11 GB/s.
     Bandwidth pcie_alone = gigabits_per_second(198), pcie_duplex = gigabits_per_second(88);
+    std::uint32_t gpus_per_switch = 2;  // that page over one link at the same time; a DGX A100 has two to a switch
 };
 
 struct PolicySpec {

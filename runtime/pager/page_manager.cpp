@@ -135,6 +135,12 @@ void PageManager::ask_for(SimTime now, std::uint32_t index) {
     if (room() > 0) load(now, index);
 }
 
+bool PageManager::request(SimTime now, std::uint32_t index) {
+    settle(now);
+    ask_for(now, index);
+    return pages_[index].state == PageState::resident || pages_[index].state == PageState::loading;
+}
+
 PageManager::Use PageManager::use(SimTime now, std::uint32_t index, PageAccess access) {
     settle(now);
     Page& page = pages_[index];
@@ -147,7 +153,7 @@ PageManager::Use PageManager::use(SimTime now, std::uint32_t index, PageAccess a
         if (++page.faults_in_row >= spec_.migrate_after) {
             page.faults_in_row = 0;
             ++counters_.migrations;
-            return {Degradation::migrate, now};
+            return {Degradation::migrate, page.state == PageState::loading ? pcie_.expected_end(index) : now};
         }
         if (page.state != PageState::loading) {
             ++counters_.drops;

@@ -62,9 +62,11 @@ public:
     void plan(SimTime now, std::span<const float> probability);
     // A use that will come: counts a miss and asks for the page if it isn't there. `release()` ends the use.
     void schedule(SimTime now, std::uint32_t page);
+    // Asks again for a scheduled page that found no room; whether it is there or on its way.
+    bool request(SimTime now, std::uint32_t page);
     struct Use {
         Degradation action = Degradation::none;
-        SimTime ready;  // of none and wait
+        SimTime ready;  // all but drop: when its values are here
     };
     // The page is wanted now. Pages used to write are copied back when they leave.
     Use use(SimTime now, std::uint32_t page, PageAccess access);

@@ -23,6 +23,7 @@ public:
 
     // Copies begin at `now`, which never goes back. `tag` comes back with the completion.
     void start(SimTime now, CopyDirection direction, Bytes bytes, std::uint32_t tag);
+    bool is_busy() const { return !copies_[0].empty() || !copies_[1].empty(); }
     SimTime next_end() const;  // SimTime{INT64_MAX}: nothing runs
     struct Done {
         SimTime at;

@@ -10,8 +10,8 @@ namespace {
 double gigabytes(Bytes bytes) { return static_cast<double>(bytes.value) / 1e9; }
 
 // The first remedy, in order of how little it costs, that makes the job fit; "" when none alone does.
-std::string remedy(const TrainingSpec& training, Bytes room) {
-    const auto fits = [&](TrainingSpec changed) { return estimate_memory(changed).total() <= room; };
+std::string remedy(const TrainingSpec& training, double resident_experts, Bytes room) {
+    const auto fits = [&](TrainingSpec changed) { return estimate_memory(changed, resident_experts).total() <= room; };
     TrainingSpec changed = training;
     changed.parallel.sequence = Switch::on;
     const bool can_cut = training.model.sequence % (training.parallel.context * training.parallel.tensor) == 0;
@@ -34,9 +34,11 @@ std::string remedy(const TrainingSpec& training, Bytes room) {
 
 }  // namespace
 
-void check_memory(const TrainingSpec& training, const DeviceProfile& profile, Findings& findings) {
+void check_memory(const TrainingSpec& training, const PagerPolicy& pager, const DeviceProfile& profile,
+                  Findings& findings) {
+    const double resident_experts = is_on(pager.active) ? pager.resident : 1;
     const Bytes room = profile.memory_size - profile.memory_reserve;
-    const MemoryReport report = estimate_memory(training);
+    const MemoryReport report = estimate_memory(training, resident_experts);
     if (report.total() <= room) return;
     findings.fault(
         "training",
@@ -48,7 +50,7 @@ void check_memory(const TrainingSpec& training, const DeviceProfile& profile, Fi
             gigabytes(report.workspace)),
         fmt::format("at most {:.1f} GB: {:.1f} GB less {:.1f} GB reserve", gigabytes(room),
                     gigabytes(profile.memory_size), gigabytes(profile.memory_reserve)),
-        remedy(training, room));
+        remedy(training, resident_experts, room));
 }
 
 }  // namespace rehearse

@@ -12,10 +12,11 @@ namespace rehearse {
 void check_training(TrainingSpec& training, const JobSpec& job, Findings& findings);
 // The fabric can be wired and holds the job. Sets cluster.hosts where it was left open.
 void check_cluster(ClusterSpec& cluster, const JobSpec& job, const ParallelSpec& parallel, Findings& findings);
-// The fullest GPU holds its share. Needs a training spec without faults.
 // Routing, capacity and policies of kind moe.
 void check_policies(const TrainingSpec& training, const PolicySpec& policies, Findings& findings);
-void check_memory(const TrainingSpec& training, const DeviceProfile& profile, Findings& findings);
+// The fullest GPU holds its share. Needs a training spec without faults.
+void check_memory(const TrainingSpec& training, const PagerPolicy& pager, const DeviceProfile& profile,
+                  Findings& findings);
 // Sets the hash of a fat tree, which routes D-mod-k.
 void check_network(NetworkSpec& network, const FabricSpec& fabric, Findings& findings);
 // The slice is one of the job's ranks, and of packets; packets do not wait for a slow bus.

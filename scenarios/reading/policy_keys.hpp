@@ -81,6 +81,7 @@ void policy_keys(V& v, PolicySpec& policies) {
         count32(v, "migrate_after", pager.spec.migrate_after, 1);
         v.byte_rate("pcie_alone", pager.pcie_alone);
         v.byte_rate("pcie_duplex", pager.pcie_duplex);
+        count32(v, "gpus_per_switch", pager.gpus_per_switch, 1);
     });
 }
 

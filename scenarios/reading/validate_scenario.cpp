@@ -13,7 +13,7 @@ ValidScenario validate(Scenario raw) {
     check_slice(raw.models, raw.job, raw.cluster.node, findings);
     if (raw.models.network.fidelity == Fidelity::packet)
         check_packet(raw.models.packet, raw.models.network, findings);
-    if (findings.sound()) check_memory(raw.training, raw.models.profile, findings);
+    if (findings.sound()) check_memory(raw.training, raw.policies.pager, raw.models.profile, findings);
     findings.throw_if_any();
     ValidScenario valid;
     valid.warnings_ = findings.warnings();

@@ -37,8 +37,10 @@ inline const Words<AttentionCut> attention_cut_words{{"heads", AttentionCut::hea
                                                      {"sequence", AttentionCut::sequence}};
 inline const Words<TrainingPrecision> precision_words{{"bf16", TrainingPrecision::bf16},
                                                       {"fp8", TrainingPrecision::fp8}};
-inline const Words<PipelineSchedule> schedule_words{{"one_f_one_b", PipelineSchedule::one_f_one_b},
-                                                    {"dual_pipe", PipelineSchedule::dual_pipe}};
+inline const Words<ExchangeChoice> exchange_words{
+    {"fastest", ExchangeChoice::fastest},           {"direct", ExchangeChoice::direct},
+    {"gather", ExchangeChoice::gather},             {"hierarchical", ExchangeChoice::hierarchical},
+    {"ring", ExchangeChoice::ring},                 {"tree", ExchangeChoice::tree}};
 inline const Words<RoutingKind> routing_kind_words{{"balanced", RoutingKind::balanced},
                                                    {"uniform", RoutingKind::uniform},
                                                    {"zipf", RoutingKind::zipf},
@@ -49,6 +51,8 @@ inline const Words<CapacityScope> capacity_scope_words{{"expert", CapacityScope:
 inline const Words<CalibratorKind> calibrator_words{{"none", CalibratorKind::none},
                                                     {"load_aware", CalibratorKind::load_aware},
                                                     {"sign_bias", CalibratorKind::sign_bias}};
+inline const Words<PipelineSchedule> schedule_words{{"one_f_one_b", PipelineSchedule::one_f_one_b},
+                                                    {"dual_pipe", PipelineSchedule::dual_pipe}};
 inline const Words<Recompute> recompute_words{
     {"none", Recompute::none}, {"selective", Recompute::selective}, {"full", Recompute::full}};
 inline const Words<OperatorSet> operator_set_words{

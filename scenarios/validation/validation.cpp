@@ -16,15 +16,6 @@ namespace rehearse {
 
 namespace {
 
-std::string_view use_word(PublishedUse use) {
-    switch (use) {
-        case PublishedUse::fit: return "fitted";
-        case PublishedUse::predict: return "predicted";
-        case PublishedUse::none: break;
-    }
-    return "not held";
-}
-
 std::string percent(std::optional<double> fraction) {
     return fraction ? fmt::format("{:+.2f} %", 100 * *fraction) : "-";
 }
@@ -55,24 +46,11 @@ std::string ratio_lines(const ValidationSuite& suite) {
     return text;
 }
 
-std::string figure_lines(const ValidationSuite& suite) {
-    std::string text;
-    for (const ValidationFigure& figure : suite.figures) {
-        const PublishedFigure& published = figure.published;
-        text += fmt::format("{}: predicted {:.4g} {}", published.quantity, figure.predicted, published.unit);
-        if (published.value) text += fmt::format(", published {:.4g}", *published.value);
-        if (published.value && published.band)
-            text += fmt::format(" +- {:.0f} %, error {}", 100 * *published.band,
-                                percent(figure.predicted / *published.value - 1));
-        if (published.least) text += fmt::format(", at least {:.4g} is wanted", *published.least);
-        text += figure.exceeds_band() ? " EXCEEDED\n" : "\n";
-    }
-    return text;
-}
-
 std::string notes(const ValidationSuite& suite) {
-    return ratio_lines(suite) + figure_lines(suite) + mean_error_line(suite, PublishedUse::predict) +
-           mean_error_line(suite, PublishedUse::fit);
+    std::string text = ratio_lines(suite) + mean_error_line(suite, PublishedUse::predict) +
+                       mean_error_line(suite, PublishedUse::fit) + figure_notes(suite.figures);
+    for (const std::string& note : suite.notes) text += note + "\n";
+    return text;
 }
 
 Table table_of(const ValidationSuite& suite) {
@@ -101,6 +79,14 @@ Table table_of(const ValidationSuite& suite) {
         table.add(std::move(cells));
     }
     return table;
+}
+
+std::string tables_of(const ValidationSuite& suite, TableFormat format) {
+    std::string text;
+    if (!suite.rows.empty()) text = table_of(suite).render(format);
+    if (!suite.rows.empty() && !suite.figures.empty()) text += "\n";
+    if (!suite.figures.empty()) text += figure_table(suite.figures).render(format);
+    return text;
 }
 
 }  // namespace
@@ -136,11 +122,6 @@ bool ValidationRow::exceeds_band() const {
     return step || share;
 }
 
-bool ValidationFigure::exceeds_band() const {
-    if (published.least && predicted < *published.least) return true;
-    return published.value && published.band && std::abs(predicted / *published.value - 1) > *published.band;
-}
-
 const ValidationRow* ValidationSuite::row(const std::string& scenario) const {
     const auto at = std::find_if(rows.begin(), rows.end(),
                                  [&](const ValidationRow& row) { return row.published.scenario == scenario; });
@@ -164,13 +145,16 @@ bool ValidationSuite::exceeds_band() const {
 }
 
 std::string suite_text(const ValidationSuite& suite) {
-    return suite.title + "\n" + table_of(suite).render(TableFormat::text) + notes(suite);
+    return suite.title + "\n" + tables_of(suite, TableFormat::text) + notes(suite);
 }
 
 std::string suite_markdown(const ValidationSuite& suite) {
     std::vector<PublishedRow> rows;
     for (const ValidationRow& row : suite.rows) rows.push_back(row.published);
-    return accuracy_block(inputs_fingerprint(rows), table_of(suite).render(TableFormat::markdown), notes(suite));
+    PublishedTable table{suite.name, suite.title, std::move(rows)};
+    table.scenarios = suite.scenarios;
+    for (const ValidationFigure& figure : suite.figures) table.figures.push_back(figure.published);
+    return accuracy_block(table_fingerprint(table), tables_of(suite, TableFormat::markdown), notes(suite));
 }
 
 nlohmann::ordered_json validation_json(const std::vector<ValidationSuite>& suites,
@@ -204,9 +188,8 @@ nlohmann::ordered_json validation_json(const std::vector<ValidationSuite>& suite
                             {"unit", p.unit},
                             {"published", optional(p.value)},
                             {"predicted", figure.predicted},
-                            {"error", p.value ? nlohmann::ordered_json(figure.predicted / *p.value - 1)
-                                              : nlohmann::ordered_json()},
-                            {"status", use_word(p.value ? PublishedUse::predict : PublishedUse::none)}});
+                            {"error", optional(figure.error())},
+                            {"status", use_word(p.use)}});
         }
     }
     nlohmann::ordered_json document{{"schema_version", 1}};
