@@ -61,6 +61,7 @@ TEST(DeepSeek, ExchangesBesideOperatorsTakeTheTracedTimes) {
 TEST(DeepSeek, StepIsPredictedFromItsKernels) {
     const DualFigures figures = dual_figures(deepseek(), 1);
     const DualStep& step = figures.step;
+    EXPECT_EQ(figures.expert_nodes, 8U);
     const double passes = step.forward + step.backward + step.weights + step.pair;
     EXPECT_NEAR(passes + step.bubble + step.optimizer, step.step, 1e-9);
     EXPECT_NEAR(step.step / 19.926, 1, 0.06);
