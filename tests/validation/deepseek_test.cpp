@@ -47,7 +47,7 @@ TEST(DeepSeek, ExchangesBesideOperatorsTakeTheTracedTimes) {
         LocalCollective collective;
         collective.kind = kind;
         collective.hiding = Hiding::under;
-        collective.exchange = {4096, 8, element * 7168, 256, 4, cached};
+        collective.exchange = {4096, 8, element * 7168, 256, 4, {}, cached};
         work.segments = {{{op}, no_layer, collective}};
         workload.works = {work};
         return 1e3 * price(workload, profile, fabric).front().segments.front().collective.seconds();
