@@ -97,7 +97,8 @@ struct ParallelSpec {
 };
 
 // gpt: `selective` computes scores and softmax again. moe: it computes norms, SwiGLU and the permutation again and
-// dispatches again, so that neither their results nor the dispatched rows are kept.
+// dispatches again, so that neither their results nor the dispatched rows are kept; under DualPipe it keeps the rows
+// and computes the up-projections of latent attention again.
 enum class Recompute : std::uint8_t { none, selective, full };
 enum class TrainingPrecision : std::uint8_t { bf16, fp8 };  // fp8: projections and experts of kind moe
 enum class OperatorSet : std::uint8_t {

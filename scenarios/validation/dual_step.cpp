@@ -86,7 +86,7 @@ DualFigures dual_figures(const ValidScenario& scenario, std::uint64_t seed) {
     const double peak = static_cast<double>(workload.layout.rank_count()) * models.profile.peak.value;
     return {dual_step(workload, timeline),
             paired_chunk(workload, limited_by(models.profile, cluster.spec().node.nvlink), fabric),
-            tokens * workload.flops_per_token / (timeline.end.seconds() * peak)};
+            tokens * workload.flops_per_token / (timeline.end.seconds() * peak), fabric.expert.nodes};
 }
 
 }  // namespace rehearse

@@ -30,6 +30,7 @@ struct DualFigures {
     DualStep step;
     PairedChunk chunk;
     double mfu = 0;  // attention counted causally
+    std::uint32_t expert_nodes = 0;  // that the ranks of an exchange stand on
 };
 DualFigures dual_figures(const ValidScenario& scenario, std::uint64_t seed);
 

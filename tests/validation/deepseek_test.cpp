@@ -47,7 +47,7 @@ TEST(DeepSeek, ExchangesBesideOperatorsTakeTheTracedTimes) {
         LocalCollective collective;
         collective.kind = kind;
         collective.hiding = Hiding::under;
-        collective.exchange = {4096, 8, element * 7168, 256, 4, cached};
+        collective.exchange = {4096, 8, element * 7168, 256, 4, {}, cached};
         work.segments = {{{op}, no_layer, collective}};
         workload.works = {work};
         return 1e3 * price(workload, profile, fabric).front().segments.front().collective.seconds();
@@ -61,6 +61,7 @@ TEST(DeepSeek, ExchangesBesideOperatorsTakeTheTracedTimes) {
 TEST(DeepSeek, StepIsPredictedFromItsKernels) {
     const DualFigures figures = dual_figures(deepseek(), 1);
     const DualStep& step = figures.step;
+    EXPECT_EQ(figures.expert_nodes, 8U);
     const double passes = step.forward + step.backward + step.weights + step.pair;
     EXPECT_NEAR(passes + step.bubble + step.optimizer, step.step, 1e-9);
     EXPECT_NEAR(step.step / 19.926, 1, 0.06);
