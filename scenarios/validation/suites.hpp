@@ -6,6 +6,7 @@
 namespace rehearse {
 
 SuiteEntry deepep_suite();           // kernels that exchange experts' rows: deepep_suite.hpp
+SuiteEntry moe_memory_suite();       // what recomputation saves
 SuiteEntry qwen3_imbalance_suite();  // unequal routing against forced balance
 
 }  // namespace rehearse
