@@ -97,8 +97,8 @@ TrainingRun::TrainingRun(const TrainingRunInputs& inputs, NetworkModel& network)
             __builtin_prefetch(&parts_[message.receiver].back());
         } else {
             __builtin_prefetch(&ranks_[receiver.neighbour[index_of(message.direction)]]);
-            for (const std::uint32_t held :
-                 {receiver.outbox, receiver.first_lane[0].head, receiver.first_lane[1].head}) {
+            const auto& [next, previous] = receiver.first_lane;
+            for (const std::uint32_t held : {receiver.outbox, next.head, previous.head}) {
                 if (held != no_index) __builtin_prefetch(&messages_[held]);
             }
         }

@@ -31,9 +31,7 @@ struct DualPass {
 
     bool has_forward() const { return work == DualWork::forward || work == DualWork::pair; }
     bool has_backward() const { return work != DualWork::forward && work != DualWork::weights; }
-    bool has_weights() const {
-        return work == DualWork::backward || work == DualWork::weights || work == DualWork::pair;
-    }
+    bool has_weights() const { return work != DualWork::forward && work != DualWork::backward_input; }
     std::uint32_t backward_chunk() const { return work == DualWork::pair ? 1 - chunk : chunk; }
 };
 

@@ -2,8 +2,7 @@
 // With order (tensor, context, data, pipeline) rank = tensor + t (context + c (data + d pipeline)).
 // Experts lie on a grid of their own over the ranks of a stage (Megatron-LM's parallel folding): expert_span() of them,
 // consecutive in (tensor, context, data), hold every expert once, the cut of one expert varying fastest.
-// Under DualPipe the ranks at stage r and p - 1 - r hold the same two chunks, so that the groups of gradients join
-// both.
+// Under DualPipe the ranks at stage r and p - 1 - r hold the same two chunks: groups of gradients join both.
 #pragma once
 
 #include <array>

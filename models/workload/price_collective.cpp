@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "models/collectives/expert_exchange.hpp"
 #include "models/compute/cost.hpp"
@@ -33,23 +32,30 @@ double CollectivePricing::all_to_all_seconds(double bytes, GroupShape group) con
     return outside / network_rate(1) + profile_.message_latency.seconds();
 }
 
+// In one node: whether all tokens are gathered. Only the time of routed rows grows with the busiest rank.
 bool CollectivePricing::gathers(const LocalCollective& collective) const {
-    return rows_as_gather(collective, 1) < rows_direct(collective, 1, 1);
+    const std::optional<ExchangeForm> form = collective.exchange.form;
+    if (form || fabric_.expert.nodes > 1) return form == ExchangeForm::gather;
+    return rows_as_gather(collective, 1) < rows_direct(collective, 1);
 }
 
 double CollectivePricing::rows_seconds(const LocalCollective& collective, double share, double busiest) const {
-    return std::min(rows_as_gather(collective, share), rows_direct(collective, share, busiest));
+    const std::optional<ExchangeForm> form = collective.exchange.form;
+    if (fabric_.expert.nodes > 1) return rows_in_form(collective, form, share * busiest);
+    if (gathers(collective)) return rows_as_gather(collective, share);
+    if (!form || form == ExchangeForm::direct) return rows_direct(collective, share * busiest);
+    return rows_in_form(collective, form, share * busiest);
 }
 
-double CollectivePricing::rows_direct(const LocalCollective& collective, double share, double busiest) const {
+double CollectivePricing::rows_direct(const LocalCollective& collective, double share) const {
     const ExchangeShape& shape = collective.exchange;
-    if (fabric_.expert.nodes > 1) return rows_over_nodes(collective, share * busiest);
     const double bytes = shape.tokens * static_cast<double>(shape.top_k) * shape.token_bytes * share;
-    return all_to_all_seconds(bytes * busiest, fabric_.expert);
+    return all_to_all_seconds(bytes, fabric_.expert);
 }
 
-// A copy for each node of a token, then NVLink (collectives/expert_exchange.hpp).
-double CollectivePricing::rows_over_nodes(const LocalCollective& collective, double share) const {
+// The forms of collectives/expert_exchange.hpp; without one, the fastest.
+double CollectivePricing::rows_in_form(const LocalCollective& collective, std::optional<ExchangeForm> form,
+                                       double share) const {
     const ExchangeShape& shape = collective.exchange;
     const auto [ranks, nodes] = fabric_.expert;
     ExpertExchange exchange;
@@ -73,12 +79,12 @@ double CollectivePricing::rows_over_nodes(const LocalCollective& collective, dou
     rates.latency_network = profile_.message_latency;
     rates.rounds = static_cast<double>(profile_.overlap_chunks);
     if (is_beside) rates.software = is_cached ? profile.notify_cached : profile.notify;
-    return exchange_cost(exchange, rates, ExchangeForm::hierarchical).time.seconds();
+    const ExchangeCost cost = form ? exchange_cost(exchange, rates, *form) : choose_exchange(exchange, rates);
+    return cost.time.seconds();
 }
 
 double CollectivePricing::rows_as_gather(const LocalCollective& collective, double share) const {
     const ExchangeShape& shape = collective.exchange;
-    if (fabric_.expert.nodes > 1) return std::numeric_limits<double>::infinity();
     const double n = fabric_.expert.size;
     return local_collective_seconds(profile_, 1, shape.tokens * n * shape.token_bytes * share, fabric_.expert.size);
 }

@@ -1,6 +1,8 @@
 // What a local collective takes on one device profile and fabric (price.hpp says how the groups lie).
 #pragma once
 
+#include <optional>
+
 #include "models/compute/profile.hpp"
 #include "models/workload/price.hpp"
 
@@ -19,8 +21,8 @@ private:
     double all_to_all_seconds(double bytes, GroupShape group) const;
     bool gathers(const LocalCollective& collective) const;
     double rows_seconds(const LocalCollective& collective, double share, double busiest) const;
-    double rows_direct(const LocalCollective& collective, double share, double busiest) const;
-    double rows_over_nodes(const LocalCollective& collective, double share) const;
+    double rows_direct(const LocalCollective& collective, double share) const;
+    double rows_in_form(const LocalCollective& collective, std::optional<ExchangeForm> form, double share) const;
     double rows_as_gather(const LocalCollective& collective, double share) const;
     double tensor_seconds(double bytes, int passes) const;
     double context_seconds(double bytes) const;

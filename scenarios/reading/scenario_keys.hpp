@@ -154,6 +154,7 @@ void technique_keys(V& v, TrainingSpec& training) {
     if (training.model.kind == ModelKind::moe) {
         v.value("overlap_operators", technique.overlap_operators);
         v.value("overlap_tiles", technique.overlap_tiles);
+        v.word("exchange", technique.exchange, exchange_words);
     }
     v.value("batch_factor", technique.batch_factor, {.range = {1, 1024}});
 }

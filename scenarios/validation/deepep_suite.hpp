@@ -2,7 +2,8 @@
 //
 //     rows:
 //       - {mode: normal, phase: dispatch, ranks: 8, rate: 153 GB/s, use: fit, band: 10 %, source: "..."}
-//       - {mode: low_latency, phase: combine, ranks: 8, nvlink: off, time: 318 us, use: predict, band: 10 %, source: "..."}
+//       - {mode: low_latency, phase: combine, ranks: 8, nvlink: off, time: 318 us, use: predict, band: 10 %, source:
+//       "..."}
 // A published time counts as the rate that DeepEP would print for it.
 #pragma once
 

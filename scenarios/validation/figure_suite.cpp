@@ -94,7 +94,8 @@ std::string figure_notes(const std::vector<ValidationFigure>& figures) {
             ++bounded;
             kept += row.exceeds_band() ? 0 : 1;
         }
-        if (bounded > 0) text += fmt::format("{} of {} figures {} are within their bands\n", kept, bounded, use_word(use));
+        if (bounded > 0)
+            text += fmt::format("{} of {} figures {} are within their bands\n", kept, bounded, use_word(use));
     }
     return text;
 }

@@ -14,9 +14,9 @@
 //     scenarios: [a, b]                         # what the figures are predicted from, beside the rows'
 //     notes: ["what is assumed"]                # printed below the table
 //
-// Of a figure `band` is an allowed relative error, `within` an absolute one in its unit; `least` and `most` are the ends
-// of a published range, or bounds that a requirement names. Without any of them it is compared and requires nothing;
-// without value and range it is predicted alone.
+// Of a figure `band` is an allowed relative error, `within` an absolute one in its unit; `least` and `most` are the
+// ends of a published range, or bounds that a requirement names. Without any of them it is compared and requires
+// nothing; without value and range it is predicted alone.
 #pragma once
 
 #include <map>

@@ -71,7 +71,8 @@ std::string suite_text(const ValidationSuite& suite);
 std::string suite_markdown(const ValidationSuite& suite);  // the same as a block of a document
 
 // What --json writes, schema_version 1. `rows`, which reports/ reads: [{suite, system, gpus, quantity, published,
-// predicted, error, status}], of a figure with its unit and without system and gpus. `files`: as validate_a100_command() returns them. Each is left out when it is empty.
+// predicted, error, status}], of a figure with its unit and without system and gpus. `files`: as
+// validate_a100_command() returns them. Each is left out when it is empty.
 nlohmann::ordered_json validation_json(const std::vector<ValidationSuite>& suites, const nlohmann::ordered_json& files);
 
 // Computes and prints the suites. InputError for an unknown name.

@@ -99,6 +99,26 @@ TEST(MoeLayer, EachKindOfOverlapExposesLess) {
     }
 }
 
+// All tokens of eight ranks are as many rows as eight experts per token make: beyond six or so, where copies without
+// reordering are faster, they are gathered.
+TEST(MoeLayer, ManyExpertsPerTokenAreGathered) {
+    TrainingSpec training = sequence_and_experts();
+    const auto exchanged = [&](ExchangeChoice choice) {
+        training.technique.exchange = choice;
+        double exposed = 0;
+        for (const PricedSegment& segment : priced(training, Phase::forward).segments)
+            exposed += segment.part == Part::ep_exposed ? segment.communication.seconds() : 0;
+        return exposed;
+    };
+    for (const std::int64_t k : {2, 12}) {
+        training.model.experts.top_k = k;
+        const double direct = exchanged(ExchangeChoice::direct), gather = exchanged(ExchangeChoice::gather);
+        EXPECT_EQ(direct < gather, k == 2);
+        EXPECT_DOUBLE_EQ(exchanged(ExchangeChoice::fastest), std::min(direct, gather));
+        EXPECT_GT(exchanged(ExchangeChoice::ring), direct);
+    }
+}
+
 // A stream exposes its first part alone while the products last longer than the rest.
 TEST(MoeLayer, AStreamExposesItsFirstPart) {
     TrainingSpec training = sequence_and_experts();

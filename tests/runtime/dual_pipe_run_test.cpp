@@ -54,13 +54,14 @@ TEST_P(DualPipeRun, IdlesForTheClosedForm) {
     profile.local_links = {{8, {}, Bandwidth{INT64_MAX}}};
     const Variation variation({}, 1, cluster.node_count());
     InstantNetwork network;
-    const Timeline timeline = TrainingRun({workload, prices, cluster, placement, variation, profile, {}}, network).run();
+    const TrainingRunInputs inputs{workload, prices, cluster, placement, variation, profile, {}};
+    const Timeline timeline = TrainingRun(inputs, network).run();
     const std::int64_t busy = 3 * micro_batches, idle = (stages / 2 - 1) * (3 + 2 - 3);
     EXPECT_EQ(timeline.end.value, (unit * (busy + idle)).value);
     for (const PartTimes& parts : timeline.parts) {
-        EXPECT_EQ(parts[static_cast<std::size_t>(Part::compute)].value, (unit * busy).value);
-        EXPECT_EQ((parts[static_cast<std::size_t>(Part::bubble)] + parts[static_cast<std::size_t>(Part::straggler_wait)])
-                      .value, (unit * idle).value);
+        const auto part = [&](Part which) { return parts[static_cast<std::size_t>(which)].value; };
+        EXPECT_EQ(part(Part::compute), (unit * busy).value);
+        EXPECT_EQ(part(Part::bubble) + part(Part::straggler_wait), (unit * idle).value);
     }
 }
 

@@ -31,10 +31,9 @@ TEST(DualPipeKeys, RefusesWhatItCannotFoldOrPair) {
     EXPECT_THAT(faults_with("training.technique.overlap_pipeline=off"), HasSubstr("messages of dual_pipe are asynchr"));
     EXPECT_THAT(faults_of("deepseek_v3_2048", {"training.parallel.tensor=2", "training.parallel.sequence=on"}),
                 HasSubstr("dual_pipe pairs layers that are not cut: tensor 2, context 1"));
-    EXPECT_THAT(faults_of("deepseek_v3_2048", {"training.parallel.pipeline=1", "training.parallel.last_stage_layers=0"}),
-                HasSubstr("pipeline 1 is odd"));
+    EXPECT_THAT(faults_with("training.parallel.pipeline=1"), HasSubstr("pipeline 1 is odd"));
     EXPECT_THAT(faults_with("training.parallel.last_stage_layers=50"), HasSubstr("leave 11 for the others"));
-    EXPECT_THAT(faults_with("training.model.experts.node_limit=1"), HasSubstr("1 nodes of one rank each hold 4 experts"));
+    EXPECT_THAT(faults_with("training.model.experts.node_limit=1"), HasSubstr("1 nodes of one rank each hold 4"));
     EXPECT_THAT(faults_of("dense_64", {"training.parallel.schedule=dual_pipe"}), HasSubstr("the model is of kind gpt"));
 }
 

@@ -81,7 +81,8 @@ TEST_F(FigureSuite, FaultsOfTheFileAreLocated) {
     EXPECT_THAT(error_of("  - {quantity: a, value: 1}\n"), HasSubstr("t.yaml:5:5: figures[0].source: is missing"));
     EXPECT_THAT(error_of("  - {quantity: a, band: 5 %, source: s}\n"), HasSubstr("figures[0].value: is missing"));
     EXPECT_THAT(error_of("  - {unit: a}\n"), HasSubstr("figures[0].quantity: is missing"));
-    EXPECT_THAT(error_of("  - {quantity: a}\n  - {quantity: a}\n"), HasSubstr("t.yaml:6:16: figures[1].quantity: a second"));
+    EXPECT_THAT(error_of("  - {quantity: a}\n  - {quantity: a}\n"),
+                HasSubstr("t.yaml:6:16: figures[1].quantity: a second"));
     EXPECT_THAT(error_of("  - {quantity: a, value: 1, band: 5 %, within: 1, source: s}\n"), HasSubstr("two bands"));
     EXPECT_THAT(error_of("  - {quantity: a, values: 1}\n"), HasSubstr("value"));
 }

@@ -1,8 +1,7 @@
 // MoeLayerBuilder under DualPipe: a layer forward and a layer backward side by side (moe_layer_builder.hpp has the
 // order). Memory-bound kernels are counted in bytes: a fused kernel reads and writes each of its tensors once. With fp8
 // the operands of products have one byte; casting reads two and writes one. A weight gradient contracts over tokens and
-// takes both operands quantised along them, which is a pass of its own over what was quantised along the other
-// dimension.
+// takes both operands quantised along them: a pass of its own over what was quantised along the other dimension.
 #include "models/workload/moe/moe_layer_builder.hpp"
 
 namespace rehearse {
