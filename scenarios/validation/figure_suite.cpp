@@ -44,7 +44,7 @@ std::string band_cell(const ValidationFigure& row) {
     const PublishedFigure& p = row.published;
     std::string band = "-";
     if (p.band) band = fmt::format("{:.0f} %", 100 * *p.band);
-    else if (p.within) band = in_unit(*p.within, p.unit);
+    else if (p.within) band = p.unit == "%" ? figure(*p.within) + " points" : "+- " + in_unit(*p.within, p.unit);
     else if (p.value && (p.least || p.most)) band = range_text(p);
     else if (p.least || p.most) band = "range";
     return row.exceeds_band() ? band + " EXCEEDED" : band;

@@ -5,7 +5,9 @@
 
 namespace rehearse {
 
-SuiteEntry deepep_suite();           // kernels that exchange experts' rows: deepep_suite.hpp
-SuiteEntry qwen3_imbalance_suite();  // unequal routing against forced balance
+SuiteEntry deepep_suite();             // kernels that exchange experts' rows: deepep_suite.hpp
+SuiteEntry megatron_exchange_suite();  // the same under Megatron-Core, H100
+SuiteEntry moe_memory_suite();         // what recomputation saves
+SuiteEntry qwen3_imbalance_suite();    // unequal routing against forced balance
 
 }  // namespace rehearse

@@ -61,8 +61,8 @@ TEST_F(FigureSuite, IsPrintedAsTableBlockAndJson) {
     EXPECT_TRUE(suite.exceeds_band());
     const std::string block = suite_markdown(suite);
     EXPECT_EQ(inputs_of_block(block), table_fingerprint(table));
-    EXPECT_THAT(block, HasSubstr("| a        |       1.2 |       1.3 | +8.3 % | fitted    | 0.05 EXCEEDED |"));
-    EXPECT_THAT(block, HasSubstr("| b        |    200 us |    190 us | -5.0 % | predicted |          10 % |"));
+    EXPECT_THAT(block, HasSubstr("| a        |       1.2 |       1.3 | +8.3 % | fitted    | +- 0.05 EXCEEDED |"));
+    EXPECT_THAT(block, HasSubstr("| b        |    200 us |    190 us | -5.0 % | predicted |             10 % |"));
     EXPECT_THAT(block, HasSubstr("| c        |"));
     EXPECT_THAT(block, HasSubstr("49 to 60 GB"));
     EXPECT_THAT(block, HasSubstr("- 2 of 2 figures predicted are within their bands\n"));

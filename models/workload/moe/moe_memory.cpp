@@ -22,11 +22,20 @@ double mlp_units(const TrainingSpec& training, Recompute recompute) {
     return (recompute == Recompute::selective ? 2 : 3) * f;
 }
 
-// An all-gather over up to a node of ranks; beyond that only the routed rows arrive.
+// Kernels that gather, scatter and multiply at once keep all tokens of the group; an all-to-all brings the routed rows.
 double gathered_copies(const TrainingSpec& training) {
     const ParallelSpec& parallel = training.parallel;
-    if (parallel.expert > gpus_per_node) return real(training.model.experts.top_k);
-    return real(parallel.expert > 1 ? parallel.expert : parallel.tensor);
+    if (parallel.expert == 1) return real(parallel.tensor);
+    const bool gathers = is_on(training.technique.overlap_tiles) && parallel.expert <= gpus_per_node;
+    return real(gathers ? parallel.expert : training.model.experts.top_k);
+}
+
+double expert_units(const TrainingSpec& training, Recompute recompute) {
+    const ModelSpec& model = training.model;
+    const double f = real(model.expert_ffn()) / real(model.hidden), k = real(model.experts.top_k);
+    const double shared = f * real(model.experts.shared), width = real(training.parallel.expert_width());
+    if (recompute == Recompute::selective) return 2 * k * f + 2 * shared;
+    return 2 * gathered_copies(training) + 2 * k * width + 3 * k * f + 3 * shared;
 }
 
 double expert_units(const TrainingSpec& training, Recompute recompute) {

@@ -3,7 +3,8 @@
 //
 //   kept by the formula of MegaScale-MoE (EuroSys'26, section 4):   2 w + 2 k e_t + 3 k f + 12 + 5 / m
 //   with selective recomputation:                                   2 k f + 4 + 2 / m
-//   w = ranks that a gathered copy of the tokens comes from (k where rows travel beyond a node, which nothing gathers),
+//   w = ranks that a gathered copy of the tokens comes from: the tensor group, or the expert group of a node where its
+//   kernels gather (overlap_tiles); k where an all-to-all brings the rows alone
 //   f = f_expert / h; shared experts add 3 f_s, or 2 f_s
 //
 // These are what layers keep. A GPU holds beside them, whatever is recomputed: the gradients of one layer's
