@@ -97,7 +97,7 @@ TrainingRun::TrainingRun(const TrainingRunInputs& inputs, NetworkModel& network)
             __builtin_prefetch(&parts_[message.receiver].back());
         } else {
             __builtin_prefetch(&ranks_[receiver.neighbour[index_of(message.direction)]]);
-            for (const std::uint32_t held : {receiver.outbox, receiver.inbox_head[0], receiver.inbox_head[1]}) {
+            for (const std::uint32_t held : {receiver.outbox, receiver.first_lane[0].head, receiver.first_lane[1].head}) {
                 if (held != no_index) __builtin_prefetch(&messages_[held]);
             }
         }
@@ -249,12 +249,14 @@ void TrainingRun::send(std::uint32_t rank, const Instruction& instruction) {
     message.sender = rank;
     message.receiver = peer;
     message.direction = instruction.direction;
-    if (receiver.inbox_tail[d] == no_index) {
-        receiver.inbox_head[d] = index;
+    message.lane = instruction.lane;
+    Inbox& inbox = receiver.inbox(instruction.direction, instruction.lane);
+    if (inbox.tail == no_index) {
+        inbox.head = index;
     } else {
-        messages_[receiver.inbox_tail[d]].inbox_next = index;
+        messages_[inbox.tail].inbox_next = index;
     }
-    receiver.inbox_tail[d] = index;
+    inbox.tail = index;
     if (sender.outbox_tail == no_index) {
         sender.outbox = index;
     } else {
@@ -274,7 +276,7 @@ void TrainingRun::send(std::uint32_t rank, const Instruction& instruction) {
 void TrainingRun::offer(std::uint32_t rank, const Instruction& instruction) {
     RankCursor& cursor = ranks_[rank];
     const auto d = index_of(inbox_of(instruction));
-    std::uint32_t index = cursor.inbox_head[d];
+    std::uint32_t index = cursor.inbox(inbox_of(instruction), instruction.lane).head;
     while (index != no_index && messages_[index].sent != never) index = messages_[index].inbox_next;
     if (index == no_index) {
         REHEARSE_CHECK(cursor.offered[d] == never, "two receives of one direction are posted before a message came");
@@ -300,8 +302,8 @@ void TrainingRun::start_message(std::uint32_t index, SimTime at) {
 
 bool TrainingRun::receive(std::uint32_t rank, const Instruction& instruction) {
     RankCursor& cursor = ranks_[rank];
-    const auto d = index_of(inbox_of(instruction));
-    const std::uint32_t index = cursor.inbox_head[d];
+    Inbox& inbox = cursor.inbox(inbox_of(instruction), instruction.lane);
+    const std::uint32_t index = inbox.head;
     if (index == no_index || messages_[index].arrived == never) {
         cursor.waiting = Waiting::message;
         return false;
@@ -309,8 +311,8 @@ bool TrainingRun::receive(std::uint32_t rank, const Instruction& instruction) {
     const Message& message = messages_[index];
     wait_until(rank, std::min(message.sent, message.arrived), Part::bubble, instruction);
     wait_until(rank, message.arrived, Part::pp_exposed, instruction);
-    cursor.inbox_head[d] = message.inbox_next;
-    if (cursor.inbox_head[d] == no_index) cursor.inbox_tail[d] = no_index;
+    inbox.head = message.inbox_next;
+    if (inbox.head == no_index) inbox.tail = no_index;
     messages_.release(index);
     return true;
 }
@@ -345,7 +347,7 @@ void TrainingRun::deliver(const Completion& completion) {
     Message& message = messages_[index];
     message.arrived = completion.at;
     RankCursor& receiver = ranks_[message.receiver];
-    const bool first = receiver.inbox_head[index_of(message.direction)] == index;
+    const bool first = receiver.inbox(message.direction, message.lane).head == index;
     if (receiver.waiting == Waiting::message && first) {
         receiver.waiting = Waiting::nothing;
         runnable_.push_back(message.receiver);

@@ -15,12 +15,18 @@ inline constexpr SimTime never{INT64_MAX};
 
 enum class Waiting : std::uint8_t { nothing, local_group, message, own_send, collective, finished };
 
+// Messages of one direction and lane, oldest first.
+struct Inbox {
+    std::uint32_t head = no_index;
+    std::uint32_t tail = no_index;
+};
+inline constexpr std::size_t lane_count = 2;
+
 // Two cache lines; whatever a message touches is in the first.
 struct alignas(64) RankCursor {
     SimTime now;                     // everything before it is done on the compute stream
     double speed = 1.0;              // lasting factor on compute time (host spread, slow host)
-    std::array<std::uint32_t, 2> inbox_head{no_index, no_index};  // by Direction of the message
-    std::array<std::uint32_t, 2> inbox_tail{no_index, no_index};
+    std::array<Inbox, 2> first_lane;               // by Direction of the message
     std::array<std::uint32_t, 2> neighbour{};  // rank that a message of this Direction goes to
     std::uint32_t outbox = no_index;               // oldest own send not yet flushed
     std::uint32_t outbox_tail = no_index;
@@ -30,8 +36,13 @@ struct alignas(64) RankCursor {
     Waiting waiting = Waiting::nothing;
 
     std::uint32_t waiter = no_index;               // next rank that waits for the same collective
+    std::array<Inbox, 2> second_lane;              // of DualPipe; not in the first line, which others need
     std::array<SimTime, 2> offered{never, never};                 // receive posted for a message that is not there yet
     std::array<std::uint16_t, group_family_count> posted{};  // group collectives posted so far
+
+    Inbox& inbox(Direction direction, std::uint8_t lane) {
+        return (lane == 0 ? first_lane : second_lane)[static_cast<std::size_t>(direction)];
+    }
 };
 
 struct alignas(64) Message {
@@ -43,6 +54,7 @@ struct alignas(64) Message {
     std::uint32_t sender = no_index;
     std::uint32_t receiver = no_index;
     Direction direction = Direction::to_next;
+    std::uint8_t lane = 0;
     bool sender_waits = false;       // it flushes its sends, and this one is the oldest
     std::uint8_t holders = 2;        // receiver and sender both let go before the slot is used again
 };

@@ -48,14 +48,14 @@ double launch_seconds(const DeviceProfile& profile, std::int64_t kernels) {
     return static_cast<double>(kernels) * profile.kernel_overhead.seconds() * profile.kernel_slowdown.value;
 }
 
+}  // namespace
+
 const LocalLink& local_link(const DeviceProfile& profile, std::uint32_t ranks) {
     for (const LocalLink& link : profile.local_links) {
         if (link.gpus >= static_cast<std::int64_t>(ranks)) return link;
     }
     return profile.local_links.back();
 }
-
-}  // namespace
 
 double smooth_max(double a, double b) {
     const double high = std::max(a, b), low = std::min(a, b);

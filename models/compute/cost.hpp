@@ -42,6 +42,9 @@ double memory_seconds(const DeviceProfile& profile, double bytes, std::int64_t k
 double attention_seconds(const DeviceProfile& profile, double flops, double bytes, std::int64_t kernels,
                          Ratio relative);
 
+// What a collective of `ranks` GPUs of one node runs over.
+const LocalLink& local_link(const DeviceProfile& profile, std::uint32_t ranks);
+
 // Collectives inside a node: passes * (latency + (n - 1) / n * bytes / bus) * local_slowdown; an all-gather or a
 // reduce-scatter of `bytes` (the whole tensor) is one pass, an all-reduce two.
 double local_collective_seconds(const DeviceProfile& profile, int passes, double bytes, std::uint32_t ranks);

@@ -32,6 +32,16 @@ struct LocalLink {  // NVLink as a collective of that many GPUs of one node sees
     Bandwidth bus = gigabytes_per_second(230);  // bus bandwidth as nccl-tests defines it
 };
 
+// Dispatch and combine among several nodes (collectives/expert_exchange.hpp): rates as a share of the NIC, and for those
+// that run beside other operators also the time that their kernels wait for the peers' announcements.
+struct ExchangeProfile {
+    Ratio network_efficiency{0.9};      // nothing else runs
+    Ratio dispatch_beside{0.9};         // beside other operators; first exchange of a layer
+    Ratio dispatch_cached_beside{0.9};  // the layout is known from the first
+    Ratio combine_beside{0.9};
+    SimDuration notify, notify_cached;
+};
+
 struct DeviceProfile {
     std::string name;
     FlopRate peak{312e12};                        // half-precision matrix units, dense
@@ -71,6 +81,8 @@ struct DeviceProfile {
     Ratio network_efficiency{1.0};  // share of the framed NIC rate that messages and tensor rings reach
     Ratio group_efficiency{1.0};    // the same for gradient and weight collectives over the data group
     SimDuration message_latency = microseconds(10);  // software latency of a message
+
+    ExchangeProfile exchange;
 
     VariationSpec variation;
     std::vector<ProfileNote> notes;

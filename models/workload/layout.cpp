@@ -27,21 +27,22 @@ std::uint32_t Coordinate::operator[](Dimension dimension) const {
 }
 
 unsigned RankLayout::varying(GroupFamily family) const {
-    const unsigned data = bit(Axis::data_inside) | bit(Axis::data_outside);
+    const unsigned data = bit(Axis::data_inside) | bit(Axis::data_outside) | bit(Axis::side);
+    const unsigned pipeline = bit(Axis::pipeline) | bit(Axis::side);
     switch (family) {
         case GroupFamily::local: return bit(Axis::tensor) | bit(Axis::context) | bit(Axis::data_inside);
         case GroupFamily::data:
             return data | bit(Axis::context) | (attention_ == AttentionCut::sequence ? bit(Axis::tensor) : 0);
         case GroupFamily::expert_data:
-            return bit(Axis::data_outside) | (experts_in_tensor_group_ ? bit(Axis::context) : 0);
+            return bit(Axis::data_outside) | bit(Axis::side) | (experts_in_tensor_group_ ? bit(Axis::context) : 0);
         case GroupFamily::pipeline:
-        case GroupFamily::embedding: return bit(Axis::pipeline);
-        case GroupFamily::model: return bit(Axis::tensor) | bit(Axis::pipeline);
+        case GroupFamily::embedding: return pipeline;
+        case GroupFamily::model: return bit(Axis::tensor) | pipeline;
     }
     return 0;
 }
 
-RankLayout::RankLayout(const ParallelSpec& parallel) : attention_(parallel.attention) {
+RankLayout::RankLayout(const ParallelSpec& parallel) : attention_(parallel.attention), is_dual_(parallel.is_dual()) {
     const std::array sizes{parallel.tensor, parallel.context, parallel.data, parallel.pipeline};
     unsigned seen = 0;
     for (Dimension dimension : all_dimensions) {
@@ -63,14 +64,26 @@ RankLayout::RankLayout(const ParallelSpec& parallel) : attention_(parallel.atten
     experts_in_tensor_group_ = parallel.expert_span() == parallel.tensor;
     const auto part = static_cast<std::uint32_t>(inside);
     const std::uint32_t data_stride = stride_[static_cast<std::size_t>(Dimension::data)];
+    const std::uint32_t sides = is_dual_ ? 2 : 1;
+    REHEARSE_CHECK(size(Dimension::pipeline) % sides == 0, "DualPipe folds an even number of stages");
     axis_size_ = {size(Dimension::tensor), size(Dimension::context), part, size(Dimension::data) / part,
-                  size(Dimension::pipeline)};
-    axis_stride_ = {stride_[0], stride_[1], data_stride, data_stride * part, stride_[3]};
+                  size(Dimension::pipeline) / sides, sides};
+    axis_stride_ = {stride_[0], stride_[1], data_stride, data_stride * part, stride_[3], 0};
 }
 
 std::array<std::uint32_t, RankLayout::axis_count> RankLayout::axes(const Coordinate& at) const {
     const std::uint32_t inside = axis_size_[static_cast<std::size_t>(Axis::data_inside)];
-    return {at.tensor, at.context, at.data % inside, at.data / inside, at.pipeline};
+    const bool far = is_dual_ && at.pipeline >= size(Dimension::pipeline) / 2;
+    return {at.tensor, at.context, at.data % inside, at.data / inside,
+            far ? size(Dimension::pipeline) - 1 - at.pipeline : at.pipeline, far ? 1u : 0u};
+}
+
+RankId RankLayout::moved(RankId rank, Axis axis, std::uint32_t steps) const {
+    if (axis != Axis::side) return RankId{rank.value + steps * axis_stride_[static_cast<std::size_t>(axis)]};
+    if (steps == 0) return rank;
+    Coordinate at = coordinate(rank);
+    at.pipeline = size(Dimension::pipeline) - 1 - at.pipeline;
+    return this->rank(at);
 }
 
 Coordinate RankLayout::coordinate(RankId rank) const {
@@ -117,14 +130,14 @@ std::vector<RankId> RankLayout::members(GroupFamily family, std::uint32_t group)
     std::vector<RankId> ranks{RankId{0}};
     for (std::size_t axis = 0; axis < axis_count; ++axis) {
         if (varying(family) >> axis & 1u) continue;
-        ranks.front().value += group % axis_size_[axis] * axis_stride_[axis];
+        ranks.front() = moved(ranks.front(), static_cast<Axis>(axis), group % axis_size_[axis]);
         group /= axis_size_[axis];
     }
     for (std::size_t axis = 0; axis < axis_count; ++axis) {
         if (!(varying(family) >> axis & 1u)) continue;
         const std::size_t so_far = ranks.size();
         for (std::uint32_t k = 1; k < axis_size_[axis]; ++k) {
-            for (std::size_t j = 0; j < so_far; ++j) ranks.push_back(RankId{ranks[j].value + k * axis_stride_[axis]});
+            for (std::size_t j = 0; j < so_far; ++j) ranks.push_back(moved(ranks[j], static_cast<Axis>(axis), k));
         }
     }
     std::sort(ranks.begin(), ranks.end());

@@ -2,6 +2,7 @@
 // With order (tensor, context, data, pipeline) rank = tensor + t (context + c (data + d pipeline)).
 // Experts lie on a grid of their own over the ranks of a stage (Megatron-LM's parallel folding): expert_span() of them,
 // consecutive in (tensor, context, data), hold every expert once, the cut of one expert varying fastest.
+// Under DualPipe the ranks at stage r and p - 1 - r hold the same two chunks, so that the groups of gradients join both.
 #pragma once
 
 #include <array>
@@ -50,17 +51,20 @@ public:
 
 private:
     // Data splits in two: replicas inside the group that holds the experts once, and the groups.
-    enum class Axis : std::uint8_t { tensor, context, data_inside, data_outside, pipeline };
-    static constexpr std::size_t axis_count = 5;
+    // Under DualPipe so does pipeline: min(r, p - 1 - r), and which of the two ranks it is.
+    enum class Axis : std::uint8_t { tensor, context, data_inside, data_outside, pipeline, side };
+    static constexpr std::size_t axis_count = 6;
     static unsigned bit(Axis axis) { return 1u << static_cast<unsigned>(axis); }
     unsigned varying(GroupFamily family) const;
     std::array<std::uint32_t, axis_count> axes(const Coordinate& at) const;
+    RankId moved(RankId rank, Axis axis, std::uint32_t steps) const;  // along an axis on which it is first
 
     std::array<std::uint32_t, 4> size_{};    // by Dimension
     std::array<std::uint32_t, 4> stride_{};  // by Dimension
     std::array<std::uint32_t, axis_count> axis_size_{}, axis_stride_{};
     std::uint32_t rank_count_ = 1;
     AttentionCut attention_ = AttentionCut::heads;
+    bool is_dual_ = false;
     bool experts_in_tensor_group_ = true;  // then context ranks hold the same ones
 };
 

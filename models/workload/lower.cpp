@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "models/workload/dual_pipe.hpp"
+
 namespace rehearse {
 
 namespace {
@@ -11,12 +13,16 @@ public:
     Lowering(const TrainingSpec& training, std::uint32_t stage, const StageIndex& index)
         : training_(training), index_(index), stage_(stage),
           stages_(static_cast<std::uint32_t>(training.parallel.pipeline)),
-          chunks_(static_cast<std::uint32_t>(training.parallel.virtual_stages)),
-          schedule_(build_schedule(stage, stages_, chunks_, static_cast<std::uint32_t>(training.micro_batches()))) {}
+          chunks_(static_cast<std::uint32_t>(training.parallel.chunks())),
+          micro_batches_(static_cast<std::uint32_t>(training.micro_batches())) {
+        if (!training.parallel.is_dual()) schedule_ = build_schedule(stage, stages_, chunks_, micro_batches_);
+    }
 
     Program run() {
         begin_step();
-        if (is_on(training_.technique.overlap_pipeline)) {
+        if (training_.parallel.is_dual()) {
+            dual_passes();
+        } else if (is_on(training_.technique.overlap_pipeline)) {
             decoupled_passes();
         } else {
             coupled_passes();
@@ -79,19 +85,23 @@ private:
         emit_work(index_.input, Part::data);
     }
 
+    // Before the first forward of a chunk, and behind its last weight gradients.
+    void await_weights(std::uint32_t chunk) {
+        if (!overlap_data() || training_.parallel.zero == 0) return;
+        await(chunk, GroupFamily::data);
+        if (expert_group()) await(chunk, GroupFamily::expert_data);
+    }
+    void reduce_gradients(std::uint32_t chunk) {
+        if (!overlap_data()) return;
+        post(index_.scatter[chunk], GroupFamily::data);
+        if (expert_group()) post(index_.expert_scatter[chunk], GroupFamily::expert_data);
+    }
+
     void compute(const Pass& pass) {
-        const bool gathered = overlap_data() && training_.parallel.zero > 0;
-        if (gathered && pass.phase == Phase::forward && pass.micro_batch == 0) {
-            await(pass.chunk, GroupFamily::data);
-            if (expert_group()) await(pass.chunk, GroupFamily::expert_data);
-        }
+        if (pass.phase == Phase::forward && pass.micro_batch == 0) await_weights(pass.chunk);
         const auto& works = pass.phase == Phase::forward ? index_.forward : index_.backward;
         emit_for(Op::work, works[pass.chunk], pass).part = Part::compute;
-        const bool last_micro_batch = pass.micro_batch + 1 == static_cast<std::uint32_t>(training_.micro_batches());
-        if (overlap_data() && pass.phase == Phase::backward && last_micro_batch) {
-            post(index_.scatter[pass.chunk], GroupFamily::data);
-            if (expert_group()) post(index_.expert_scatter[pass.chunk], GroupFamily::expert_data);
-        }
+        if (pass.phase == Phase::backward && pass.micro_batch + 1 == micro_batches_) reduce_gradients(pass.chunk);
     }
 
     void decoupled_passes() {
@@ -101,6 +111,43 @@ private:
             if (sends(pass)) emit_message(Op::send, pass);
         }
         if (stages_ > 1) emit(Op::flush, 0);
+    }
+
+    // Messages of DualPipe are always decoupled.
+    void dual_passes() {
+        for (const DualPass& pass : build_dual_pipe(stage_, stages_, micro_batches_)) {
+            const Pass forward{Phase::forward, pass.chunk, pass.forward};
+            const Pass backward{Phase::backward, pass.backward_chunk(), pass.backward};
+            if (pass.has_forward() && pass.forward == 0) await_weights(pass.chunk);
+            if (pass.has_forward()) dual_message(Op::receive, forward);
+            if (pass.has_backward()) dual_message(Op::receive, backward);
+            emit_for(Op::work, dual_work(pass), pass.has_forward() ? forward : backward).part = Part::compute;
+            if (pass.has_forward()) dual_message(Op::send, forward);
+            if (pass.has_backward()) dual_message(Op::send, backward);
+            if (pass.has_weights() && pass.backward + 1 == micro_batches_ / 2) reduce_gradients(backward.chunk);
+        }
+        emit(Op::flush, 0);
+    }
+
+    std::uint32_t dual_work(const DualPass& pass) const {
+        switch (pass.work) {
+            case DualWork::forward: return index_.forward[pass.chunk];
+            case DualWork::backward: return index_.backward[pass.chunk];
+            case DualWork::backward_input: return index_.backward_input[pass.chunk];
+            case DualWork::weights: return index_.weights[pass.chunk];
+            case DualWork::pair: break;
+        }
+        return index_.pair[pass.chunk];
+    }
+
+    // With the neighbour that holds the stage of the model behind this one, or before it; none at the model's ends.
+    void dual_message(Op op, const Pass& pass) {
+        const std::uint32_t lane = lane_of(stage_, stages_, pass.chunk);
+        const bool is_behind = (pass.phase == Phase::forward) == (op == Op::send);
+        if (model_stage_of(stage_, stages_, pass.chunk) == (is_behind ? stages_ - 1 : 0)) return;
+        Instruction& message = emit_for(op, 0, pass);
+        message.direction = is_behind == (lane == 0) ? Direction::to_next : Direction::to_previous;
+        message.lane = static_cast<std::uint8_t>(lane);
     }
 
     // Megatron-LM 285068c8: after each unit (one pass; a forward-backward pair in the steady phase of the interleaved
@@ -176,7 +223,7 @@ private:
 
     const TrainingSpec& training_;
     const StageIndex& index_;
-    std::uint32_t stage_, stages_, chunks_;
+    std::uint32_t stage_, stages_, chunks_, micro_batches_;
     StageSchedule schedule_;
     Program program_;
 };

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "sim/base/switch.hpp"
 #include "sim/base/units.hpp"
 
 namespace rehearse {
@@ -61,6 +62,9 @@ struct ExchangeShape {
     double tokens = 0;         // of a rank
     std::int64_t top_k = 1;
     double token_bytes = 0;    // of one row
+    std::int64_t experts = 1;  // E
+    std::int64_t node_limit = 0;  // nodes that a token's experts may stand on; 0 = any
+    Switch cached = Switch::off;  // the layout is known from an exchange before
 };
 
 enum class Hiding : std::uint8_t {
@@ -79,6 +83,10 @@ struct LocalCollective {
     double bytes = 0;
     Hiding hiding = Hiding::none;
     std::size_t partner = 0;  // the operators of this segment from this one on hide it
+    // Hiding::under: its input is there before the operators of the segment before, from this one on; it begins beside
+    // them as soon as the collective of that segment has ended.
+    static constexpr std::size_t not_early = SIZE_MAX;
+    std::size_t early = not_early;
     ExchangeShape exchange{};
     double first = 1;         // streamed: the part that is exposed
 };

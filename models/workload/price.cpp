@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "models/collectives/expert_exchange.hpp"
 #include "models/compute/cost.hpp"
 
 namespace rehearse {
@@ -19,10 +20,21 @@ public:
 
     PricedWork price(const Work& work) const {
         std::vector<double> compute(work.segments.size()), communication(work.segments.size());
+        std::vector<double> whole(work.segments.size());
         std::vector<double> device(work.regions.size()), floor(work.regions.size());
         for (std::size_t r = 0; r < work.regions.size(); ++r) floor[r] = host_floor(work.regions[r]);
+        double idle = 0;
         for (std::size_t i = 0; i < work.segments.size(); ++i) {
-            price_segment(work.segments[i], {}, compute[i], communication[i]);
+            const double head = i > 0 ? head_start(work.segments[i], work.segments[i - 1], idle) : 0;
+            if (head > 0) {  // the operators before miss the multiprocessors for that time
+                compute[i - 1] += head * taken_by(work.segments[i].collective);
+                device[work.segments[i - 1].region] += head * taken_by(work.segments[i].collective);
+            }
+            const SegmentTime time = segment_time(work.segments[i], {}, head);
+            compute[i] = time.compute;
+            communication[i] = time.communication;
+            whole[i] = time.whole;
+            idle = time.idle;
             device[work.segments[i].region] += compute[i];
             if (floor[work.segments[i].region] > 0 && communication[i] > 0) {
                 floor[work.segments[i].region] += profile_.host_collective.seconds();
@@ -34,6 +46,7 @@ public:
             // The host issues kernels ahead of the device; where it cannot keep up, its pace rules the whole region.
             const double stretch = device[r] > 0 ? std::max(1.0, floor[r] / device[r]) : 1.0;
             PricedSegment segment{seconds(compute[i] * stretch), seconds(communication[i])};
+            segment.collective = seconds(whole[i]);
             segment.part = part_of(work.segments[i].collective.kind);
             add_members(work.segments[i], stretch, segment, priced);
             priced.add(segment);
@@ -61,8 +74,7 @@ private:
         if (load == nullptr || !is_loaded) return;
         std::vector<double> times(load->ranks);
         for (std::uint32_t rank = 0; rank < load->ranks; ++rank) {
-            double communication = 0;
-            price_segment(segment, {load, rank}, times[rank], communication);
+            times[rank] = segment_time(segment, {load, rank}, 0).compute;
         }
         std::vector<SimDuration>& row = work.of_member.emplace_back();
         for (std::uint32_t member = 0; member < members_; ++member)  // those that cut one expert are neighbours
@@ -148,8 +160,36 @@ private:
     }
     double rows_direct(const LocalCollective& collective, double share, double busiest) const {
         const ExchangeShape& shape = collective.exchange;
+        if (fabric_.expert.nodes > 1) return rows_over_nodes(collective, share * busiest);
         const double bytes = shape.tokens * static_cast<double>(shape.top_k) * shape.token_bytes * share;
         return all_to_all_seconds(bytes * busiest, fabric_.expert);
+    }
+    // A copy for each node of a token, then NVLink (collectives/expert_exchange.hpp).
+    double rows_over_nodes(const LocalCollective& collective, double share) const {
+        const ExchangeShape& shape = collective.exchange;
+        const auto [ranks, nodes] = fabric_.expert;
+        ExpertExchange exchange;
+        exchange.ranks = ranks;
+        exchange.gpus_per_node = ranks % nodes == 0 ? ranks / nodes : 1;
+        exchange.tokens = std::llround(shape.tokens);
+        exchange.experts = shape.experts;
+        exchange.top_k = shape.top_k;
+        exchange.node_limit = shape.node_limit;
+        exchange.bytes_per_token = Bytes{std::llround(shape.token_bytes * share)};
+        const ExchangeProfile& profile = profile_.exchange;
+        const bool is_beside = collective.hiding != Hiding::none, is_cached = is_on(shape.cached);
+        Ratio rate = profile.network_efficiency;
+        if (is_beside && collective.kind == LocalCollectiveKind::combine) rate = profile.combine_beside;
+        else if (is_beside) rate = is_cached ? profile.dispatch_cached_beside : profile.dispatch_beside;
+        const LocalLink& link = local_link(profile_, static_cast<std::uint32_t>(exchange.gpus_per_node));
+        ExchangeRates rates;
+        rates.nvlink = link.bus * profile_.all_to_all_rate;
+        rates.nic = fabric_.node_network * Ratio{rate.value / fabric_.ranks_per_node};
+        rates.latency_nvlink = link.latency;
+        rates.latency_network = profile_.message_latency;
+        rates.rounds = static_cast<double>(profile_.overlap_chunks);
+        if (is_beside) rates.software = is_cached ? profile.notify_cached : profile.notify;
+        return exchange_cost(exchange, rates, ExchangeForm::hierarchical).time.seconds();
     }
     double rows_as_gather(const LocalCollective& collective, double share) const {
         const ExchangeShape& shape = collective.exchange;
@@ -192,36 +232,54 @@ private:
         return fabric_.node_network.bytes_per_second() * share * profile_.network_efficiency.value;
     }
 
-    void price_segment(const Segment& segment, MemberLoad member, double& compute, double& communication) const {
+    struct SegmentTime {
+        double compute = 0, communication = 0;  // `communication`: what is exposed
+        double whole = 0;  // the collective, hidden or not
+        double idle = 0;  // from the end of a hidden collective to the end of the operators beside it
+    };
+
+    // How much sooner the collective of a segment begins than its partners: beside operators of the segment before.
+    double head_start(const Segment& segment, const Segment& before, double idle) const {
         const LocalCollective& collective = segment.collective;
+        double beside = 0;
+        for (std::size_t i = collective.early; i < before.operators.size(); ++i)
+            beside += operator_seconds(before.operators[i], {});
+        return std::min({beside, idle, collective_seconds(collective, 1.0, 1.0)});
+    }
+
+    SegmentTime segment_time(const Segment& segment, MemberLoad member, double head) const {
+        const LocalCollective& collective = segment.collective;
+        SegmentTime time;
         double partner = 0;
-        compute = 0;
-        communication = 0;
         for (std::size_t i = 0; i < segment.operators.size(); ++i) {
-            const double time = operator_seconds(segment.operators[i], member);
-            compute += time;
-            if (i >= collective.partner) partner += time;
+            const double of_this = operator_seconds(segment.operators[i], member);
+            time.compute += of_this;
+            if (i >= collective.partner) partner += of_this;
         }
         const LayerLoad* load = load_of(segment);
         const double busiest = load != nullptr ? load->exchange : 1.0;
-        const double whole = collective_seconds(collective, 1.0, busiest);
-        if (whole <= 0) return;
+        time.whole = collective_seconds(collective, 1.0, busiest);
+        const double whole = time.whole - head;
+        if (whole <= 0) return time;
         const double taken = taken_by(collective);
         if (collective.hiding == Hiding::none || partner <= 0) {
-            communication = whole;
+            time.communication = whole;
         } else if (collective.hiding == Hiding::under) {
             // The collective occupies multiprocessors that the operators beside it miss.
-            compute += std::min(whole, partner) * taken;
-            communication = std::max(0.0, whole - partner - std::min(whole, partner) * taken);
+            time.compute += std::min(whole, partner) * taken;
+            const double beside = partner + std::min(whole, partner) * taken;
+            time.communication = std::max(0.0, whole - beside);
+            time.idle = std::max(0.0, beside - whole);
         } else if (collective.hiding == Hiding::fused) {
-            price_fused(collective, whole, partner, compute, communication);
+            price_fused(collective, whole, partner, time.compute, time.communication);
         } else if (collective.hiding == Hiding::streamed) {
             const double rest = (1 - collective.first) * whole, hidden = std::min(rest, partner) * taken;
-            compute += hidden;
-            communication = collective.first * whole + std::max(0.0, rest - partner - hidden);
+            time.compute += hidden;
+            time.communication = collective.first * whole + std::max(0.0, rest - partner - hidden);
         } else {
-            price_chunked(collective, busiest, partner, compute, communication);
+            price_chunked(collective, busiest, partner, time.compute, time.communication);
         }
+        return time;
     }
 
     // n chunks: the first chunk's collective is exposed, the others run beside the GEMM and take multiprocessors from

@@ -14,6 +14,7 @@ struct PricedSegment {
     SimDuration communication;  // exposed time after the last member has arrived
     Part part = Part::tp_exposed;           // of the communication
     std::uint32_t members = no_members;     // row of PricedWork::of_member, which then replaces `compute`
+    SimDuration collective{};               // the whole of the communication, hidden or not
     static constexpr std::uint32_t no_members = 0xffffffff;
 };
 

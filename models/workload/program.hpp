@@ -2,7 +2,7 @@
 //
 // Training is SPMD, so all ranks of a stage share one program and keep only a cursor. Instructions act on the compute
 // stream unless said; send and collective are asynchronous and act on their own streams, as CUDA streams do: the
-// sends of a direction among themselves in order, the collectives of a process group among themselves in order.
+// sends of a direction and lane among themselves in order, the collectives of a process group among themselves in order.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +26,7 @@ enum class Op : std::uint8_t {
     work,        // run works[index]; the ranks of the local group meet at each of its collectives
     send,        // post the activation (to the next stage) or its gradient (to the previous stage)
     offer,       // post a receive: with rendezvous a message moves only when both of its ends are posted
-    receive,     // wait for the oldest message of that direction not yet received
+    receive,     // wait for the oldest message of that direction and lane not yet received
     flush,       // wait until every send since the last flush has arrived
     collective,  // post collectives[index] on its group; begins when the last member has posted
     await,       // wait for the index-th collective that this rank posted in `family`
@@ -41,6 +41,7 @@ struct Instruction {
     Phase phase = Phase::forward;
     Direction direction = Direction::to_next;   // send, receive
     GroupFamily family = GroupFamily::data;     // collective, await
+    std::uint8_t lane = 0;                      // send, receive: of DualPipe, 1 for what enters at the last rank
     std::uint16_t chunk = 0;
     std::uint32_t micro_batch = 0;
     std::uint32_t index = 0;

@@ -23,6 +23,7 @@ struct ExpertSpec {
     std::int64_t shared = 0;        // run for every token, of the same width, never dispatched
     std::int64_t top_k = 1;
     std::int64_t ffn = 0;           // inner size of one expert; 0 = the model's
+    std::int64_t node_limit = 0;    // nodes that a token's experts may stand on; 0 = any (DeepSeek-V3: 4)
     std::int64_t dense_layers = 0;  // the first so many layers have an MLP of the model's `ffn` instead
 };
 
@@ -45,6 +46,9 @@ struct ModelSpec {
     std::int64_t sequence = 0;
     ExpertSpec experts{};       // kind moe
     LatentSpec latent{};        // kind moe
+    std::int64_t extra_tokens = 0;  // kind moe: modules behind the last layer that predict one token more each
+                                    // (multi-token prediction, DeepSeek-V3): two norms, a product 2 h to h, a layer, and
+                                    // the shared output layer; they count neither as parameters nor as model FLOPs
     std::int64_t ffn_size() const { return ffn > 0 ? ffn : 4 * hidden; }
     std::int64_t expert_ffn() const { return experts.ffn > 0 ? experts.ffn : ffn_size(); }
     std::int64_t key_heads() const { return kv_heads > 0 ? kv_heads : heads; }
@@ -63,10 +67,17 @@ enum class AttentionCut : std::uint8_t {
                // shards around the attention kernel
 };
 
+enum class PipelineSchedule : std::uint8_t {
+    one_f_one_b,  // schedule.hpp, interleaved where there are virtual stages
+    dual_pipe,    // dual_pipe.hpp: fed from both ends, every rank holds two chunks of the model
+};
+
 struct ParallelSpec {
     std::int64_t tensor = 1;
     std::int64_t pipeline = 1;
     std::int64_t virtual_stages = 1;
+    PipelineSchedule schedule = PipelineSchedule::one_f_one_b;
+    std::int64_t last_stage_layers = 0;  // kind moe, virtual_stages = 1; 0 = as many as the others have
     std::int64_t data = 1;
     std::int64_t context = 1;
     Switch sequence = Switch::off;  // sequence parallelism inside the tensor group (Korthikanti et al., 2022)
@@ -80,6 +91,9 @@ struct ParallelSpec {
     std::int64_t ranks() const { return tensor * pipeline * data * context; }
     std::int64_t expert_width() const { return expert_tensor > 0 ? expert_tensor : tensor; }
     std::int64_t expert_span() const { return expert * expert_width(); }
+    bool is_dual() const { return schedule == PipelineSchedule::dual_pipe; }
+    std::int64_t chunks() const { return is_dual() ? 2 : virtual_stages; }  // of the model, on a rank
+    std::int64_t copies() const { return is_dual() ? 2 : 1; }               // ranks of a pipeline that hold a chunk
 };
 
 // gpt: `selective` computes scores and softmax again. moe: it computes norms, SwiGLU and the permutation again and
@@ -112,10 +126,11 @@ struct TechniqueSpec {
 
 // Ranks that hold the same dense parameters, and the same experts.
 inline std::int64_t data_shards(const ParallelSpec& parallel) {
-    return parallel.data * parallel.context * (parallel.attention == AttentionCut::sequence ? parallel.tensor : 1);
+    return parallel.data * parallel.context * parallel.copies() *
+           (parallel.attention == AttentionCut::sequence ? parallel.tensor : 1);
 }
 inline std::int64_t expert_shards(const ParallelSpec& parallel) {
-    return parallel.tensor * parallel.context * parallel.data / parallel.expert_span();
+    return parallel.tensor * parallel.context * parallel.data * parallel.copies() / parallel.expert_span();
 }
 
 enum class CapacityScope : std::uint8_t { expert, gpu };  // gpu: all experts of a GPU together (MegaScale-MoE)

@@ -1,5 +1,6 @@
 #include "models/workload/transformer.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <type_traits>
 
@@ -24,13 +25,14 @@ public:
         }
         layers_.add_region({static_cast<double>(range_.count), 0, 0});
         for (std::int64_t i = 0; i < range_.count; ++i) layer_forward(range_.first + i);
-        if (!ends_.head) return;
-        outside_.add_region({0, 0, 0.5});
-        outside_.head_forward();
+        for (std::int64_t i = 0; ends_.head && i <= training_.model.extra_tokens; ++i) {
+            outside_.add_region({0, 0, 0.5});
+            outside_.head_forward();
+        }
     }
 
     void backward() {
-        if (ends_.head) {
+        for (std::int64_t i = 0; ends_.head && i <= training_.model.extra_tokens; ++i) {
             outside_.add_region({0, 0, 0.5});
             outside_.head_backward();
         }
@@ -78,6 +80,16 @@ Work build_chunk(const TrainingSpec& training, Phase phase, LayerRange layers, C
 }
 
 }  // namespace
+
+LayerRange chunk_layers(const TrainingSpec& training, std::int64_t block) {
+    const std::int64_t blocks = training.parallel.pipeline * training.parallel.virtual_stages;
+    const std::int64_t own = training.parallel.last_stage_layers, extra = training.model.extra_tokens;
+    if (own > 0 && block + 1 == blocks) return {training.model.layers - own, own + extra};
+    const std::int64_t layers = training.model.layers - own, others = blocks - (own > 0 ? 1 : 0);
+    const std::int64_t each = layers / others, longer = layers % others;
+    return {block * each + std::min(block, longer),
+            each + (block < longer ? 1 : 0) + (block + 1 == blocks ? extra : 0)};
+}
 
 Work chunk_work(const TrainingSpec& training, Phase phase, LayerRange layers, ChunkEnds ends) {
     return training.model.kind == ModelKind::moe ? build_chunk<MoeLayerBuilder>(training, phase, layers, ends)

@@ -36,7 +36,7 @@ CollectiveVolume ring_volume(const GroupCollective& collective, std::uint32_t me
     return {};
 }
 
-CollectiveVolume ring_volume(const LocalCollective& collective, const ParallelSpec& parallel) {
+CollectiveVolume local_volume(const LocalCollective& collective, const ParallelSpec& parallel) {
     const Bytes bytes{std::llround(collective.bytes)};
     switch (collective.kind) {
         case LocalCollectiveKind::all_gather: return ring(CollectiveKind::all_gather, parallel.tensor, bytes);
@@ -69,7 +69,7 @@ StageVolume stage_volume(const Workload& workload, std::uint32_t stage) {
         } else if (instruction.op == Op::work) {
             for (const Segment& segment : workload.works[instruction.index].segments) {
                 add(volume_of(segment.collective.kind, volume),
-                    ring_volume(segment.collective, workload.training.parallel));
+                    local_volume(segment.collective, workload.training.parallel));
             }
         }
     }

@@ -11,8 +11,8 @@ namespace rehearse {
 
 // In a ring of `members`; nothing for a synchronisation.
 CollectiveVolume ring_volume(const GroupCollective& collective, std::uint32_t members);
-// In a ring over the tensor or the context group; a context exchange is one step of its ring.
-CollectiveVolume ring_volume(const LocalCollective& collective, const ParallelSpec& parallel);
+// Over the tensor, context or expert group: in a ring, of which a context exchange is one step; all-to-alls directly.
+CollectiveVolume local_volume(const LocalCollective& collective, const ParallelSpec& parallel);
 
 // What one rank of a pipeline stage sends in a step.
 struct StageVolume {

@@ -5,6 +5,7 @@
 
 #include "models/workload/flops.hpp"
 #include "models/workload/lower.hpp"
+#include "models/workload/moe/dual_work.hpp"
 #include "models/workload/transformer.hpp"
 
 namespace rehearse {
@@ -12,12 +13,6 @@ namespace rehearse {
 namespace {
 
 constexpr double weight_bytes = 2;  // gathered weights travel in half precision
-
-// Layers of one of `blocks` consecutive parts; what does not divide makes the first ones one layer longer.
-LayerRange chunk_layers(std::int64_t layers, std::int64_t blocks, std::int64_t block) {
-    const std::int64_t each = layers / blocks, longer = layers % blocks;
-    return {block * each + std::min(block, longer), each + (block < longer ? 1 : 0)};
-}
 
 class Builder {
 public:
@@ -54,19 +49,28 @@ private:
 
     StageIndex index_stage(std::uint32_t stage, std::uint32_t stages) {
         const TrainingSpec& training = workload_.training;
-        const auto chunks = static_cast<std::uint32_t>(training.parallel.virtual_stages);
+        const auto chunks = static_cast<std::uint32_t>(training.parallel.chunks());
+        const std::int64_t blocks = training.parallel.pipeline * training.parallel.virtual_stages;
         const double embedding = embedding_parameters_per_rank(training);
         StageIndex index;
         std::vector<ParameterShare> parameters;
+        std::vector<ChunkPart> parts;
         for (std::uint32_t chunk = 0; chunk < chunks; ++chunk) {
-            const ChunkEnds ends{stage == 0 && chunk == 0, stage + 1 == stages && chunk + 1 == chunks};
-            const LayerRange layers = chunk_layers(training.model.layers, stages * chunks, chunk * stages + stage);
+            const std::int64_t block =
+                training.parallel.is_dual() ? model_stage_of(stage, stages, chunk) : chunk * stages + stage;
+            const ChunkEnds ends{block == 0, block + 1 == blocks};
+            const LayerRange layers = chunk_layers(training, block);
             ParameterShare& share = parameters.emplace_back(parameters_per_rank(training, layers));
             if (ends.embedding) share.dense += embedding;
             if (ends.head && (stages > 1 || training.model.kind == ModelKind::moe)) share.dense += embedding;
+            if (training.parallel.is_dual()) {
+                parts.push_back({layers, ends});
+                continue;
+            }
             index.forward.push_back(add(chunk_work(training, Phase::forward, layers, ends)));
             index.backward.push_back(add(chunk_work(training, Phase::backward, layers, ends)));
         }
+        if (training.parallel.is_dual()) add_dual_works(index, parts);
         add_synchronisation(index, parameters);
         index.optimizer = add(optimizer_work(training, sum(parameters)));
         index.exchange = add(host_work(HostCost::exchange));
@@ -80,6 +84,19 @@ private:
         wait(experts.migration_s, Part::ep_exposed);
         wait(experts.page_wait_s, Part::data);
         return index;
+    }
+
+    void add_dual_works(StageIndex& index, const std::vector<ChunkPart>& parts) {
+        for (std::size_t chunk = 0; chunk < 2; ++chunk) {
+            const auto work = [&](DualWork kind, std::size_t backward) {
+                return add(dual_work(workload_.training, kind, parts[chunk], parts[backward]));
+            };
+            index.forward.push_back(work(DualWork::forward, chunk));
+            index.backward.push_back(work(DualWork::backward, chunk));
+            index.backward_input.push_back(work(DualWork::backward_input, chunk));
+            index.weights.push_back(work(DualWork::weights, chunk));
+            index.pair.push_back(work(DualWork::pair, 1 - chunk));
+        }
     }
 
     static ParameterShare sum(const std::vector<ParameterShare>& parameters) {

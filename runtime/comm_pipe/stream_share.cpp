@@ -21,7 +21,6 @@ double first_share(const StreamShape& shape, std::span<const std::uint32_t> rows
     spec.threshold = shape.threshold;
     TokenStream stream(spec);
     std::vector<std::uint32_t> left(rows_of_peer.begin(), rows_of_peer.end());
-    std::vector<TokenRow> one(1);
     const std::vector<std::byte> payload(1);
     for (std::uint32_t peer = 0; peer < spec.peers; ++peer) {
         if (left[peer] == 0) stream.close(peer);
@@ -29,8 +28,8 @@ double first_share(const StreamShape& shape, std::span<const std::uint32_t> rows
     std::optional<TokenChunk> first;
     for (std::uint32_t peer = 0; !(first = stream.take()); peer = (peer + 1) % spec.peers) {
         if (left[peer] == 0 || stream.grant(peer, 1) == 0) continue;
-        one[0].peer = peer;
-        stream.deliver(peer, one, payload);
+        const TokenRow row{0, peer, left[peer]};
+        stream.deliver(peer, {&row, 1}, payload);
         if (--left[peer] == 0) stream.close(peer);
     }
     return static_cast<double>(first->count) / static_cast<double>(total);

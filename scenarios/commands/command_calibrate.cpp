@@ -14,7 +14,8 @@ void add_calibrate(CLI::App& app, Chosen& chosen) {
     request->a100 = default_a100_data();
     CLI::App* fit = add_command(*calibrate, "fit", "fit the free numbers of a profile on its named rows",
                                 "rehearse calibrate fit a100-sxm-80g --out my-a100.yaml");
-    fit->add_option("profile", request->name, "a100-sxm-80g or megascale-ampere")->required();
+    fit->add_option("profile", request->name, "a100-sxm-80g, megascale-ampere, h800-megascale-moe or h800-megatron")
+        ->required();
     fit->add_option("--start", request->start, "profile to start from (default: the shipped one)")->type_name("FILE");
     add_output_file(*fit, "--out", request->out, "profile file to write");
     fit->add_option("--steps", request->a100.step_files, "measured steps (a100-sxm-80g)")->type_name("FILE");

@@ -51,9 +51,10 @@ void check_pager(const TrainingSpec& training, const PagerPolicy& pager, Finding
     const double held = 2 * expert_parameters(training.model) * static_cast<double>(training.model.experts.routed) /
                         static_cast<double>(training.parallel.expert_span()) * layers * pager.resident;
     if (held < static_cast<double>(spec.page.value))
-        findings.fault("policies.pager.page",
-                       fmt::format("a page of {} is larger than the budget of {:.0f} B", rehearse::format(spec.page), held),
-                       "a page within resident x the experts of a GPU", "use smaller pages or a larger resident share");
+        findings.fault(
+            "policies.pager.page",
+            fmt::format("a page of {} is larger than the budget of {:.0f} B", rehearse::format(spec.page), held),
+            "a page within resident x the experts of a GPU", "use smaller pages or a larger resident share");
 }
 
 }  // namespace

@@ -59,6 +59,12 @@ void check_experts(const TrainingSpec& training, Findings& findings) {
         findings.fault("training.model.experts.dense_layers",
                        fmt::format("{} dense layers of {}", experts.dense_layers, model.layers),
                        fmt::format("at most {}", model.layers));
+    const detail::Wide held = detail::Wide{experts.node_limit} * experts.routed;
+    if (experts.node_limit > 0 && held < detail::Wide{experts.top_k} * parallel.expert)
+        findings.fault("training.model.experts.node_limit",
+                       fmt::format("{} nodes of one rank each hold {} experts, a token goes to {}", experts.node_limit,
+                                   experts.node_limit * experts.routed / parallel.expert, experts.top_k),
+                       "enough nodes for the experts of a token");
     check_divides("training.model.experts.routed", experts.routed, "expert", parallel.expert, findings);
     check_divides("training.model.experts.ffn", model.expert_ffn(), "expert_tensor", parallel.expert_width(), findings);
     check_divides("training.model.heads", model.heads, "kv_heads", model.key_heads(), findings);
@@ -78,6 +84,31 @@ void check_experts(const TrainingSpec& training, Findings& findings) {
                                    "data {}", parallel.expert, parallel.expert_width(), span, parallel.tensor,
                                    parallel.context, parallel.data),
                        "a multiple of tensor x context that divides the ranks of a stage");
+}
+
+// models/workload/dual_pipe.hpp says which pipelines fold, moe/moe_layer_builder.hpp what is priced.
+void check_dual_pipe(const TrainingSpec& training, Findings& findings) {
+    const ParallelSpec& parallel = training.parallel;
+    const std::string_view key = "training.parallel.schedule";
+    if (training.model.kind == ModelKind::gpt)
+        findings.fault(key, "dual_pipe pairs the layers of a mixture of experts, the model is of kind gpt",
+                       "one_f_one_b");
+    if (parallel.pipeline % 2 != 0)
+        findings.fault("training.parallel.pipeline",
+                       fmt::format("dual_pipe folds the stages onto each other, pipeline {} is odd", parallel.pipeline),
+                       "an even number of stages");
+    if (parallel.virtual_stages > 1)
+        findings.fault(key, "under dual_pipe a rank holds two chunks, virtual stages are another schedule",
+                       "virtual: 1, or schedule: one_f_one_b");
+    if (parallel.tensor * parallel.context > 1)
+        findings.fault(key, fmt::format("dual_pipe pairs layers that are not cut: tensor {}, context {}",
+                                        parallel.tensor, parallel.context),
+                       "tensor: 1 and context: 1, or schedule: one_f_one_b");
+    if (training.recompute == Recompute::full)
+        findings.fault("training.recompute", "dual_pipe computes parts of a layer again, not all of it",
+                       "none or selective");
+    if (!is_on(training.technique.overlap_pipeline))
+        findings.fault("training.technique.overlap_pipeline", "the messages of dual_pipe are asynchronous", "on");
 }
 
 void check_model(const TrainingSpec& training, Findings& findings) {
@@ -100,7 +131,12 @@ void check_model(const TrainingSpec& training, Findings& findings) {
                        fmt::format("{} tokens cannot be cut over context {} x tensor {} ranks by sequence parallelism",
                                    model.sequence, parallel.context, parallel.tensor),
                        fmt::format("a multiple of {}", parallel.context * parallel.tensor), "");
-    const std::int64_t chunks = parallel.pipeline * parallel.virtual_stages;
+    const std::int64_t chunks = parallel.pipeline * parallel.virtual_stages, own = parallel.last_stage_layers;
+    if (own > 0 && (parallel.virtual_stages > 1 || parallel.pipeline == 1 || model.layers - own < chunks - 1))
+        findings.fault("training.parallel.last_stage_layers",
+                       fmt::format("{} layers on the last stage of pipeline {} (virtual {}) leave {} for the others", own,
+                                   parallel.pipeline, parallel.virtual_stages, model.layers - own),
+                       "virtual: 1 and at least a layer for each other stage");
     if (model.kind == ModelKind::moe && model.layers < chunks)
         findings.fault("training.model.layers", fmt::format("{} layers for {} chunks", model.layers, chunks),
                        fmt::format("at least {}", chunks));
@@ -129,6 +165,12 @@ void check_batch(const TrainingSpec& training, Findings& findings) {
         return;
     }
     const std::int64_t m = training.micro_batches();
+    if (parallel.is_dual() && (m % 2 != 0 || m < 2 * parallel.pipeline))
+        findings.fault("training.batch_global",
+                       fmt::format("dual_pipe feeds {} micro-batches per replica from both ends of {} stages", m,
+                                   parallel.pipeline),
+                       fmt::format("an even number, at least {}", 2 * parallel.pipeline),
+                       fmt::format("a batch of at least {}", 2 * parallel.pipeline * static_cast<std::int64_t>(unit)));
     if (parallel.virtual_stages > 1 && m % parallel.pipeline != 0)
         findings.fault(
             "training.batch_global",
@@ -167,6 +209,7 @@ void warn(const TrainingSpec& training, Findings& findings) {
 void check_training(TrainingSpec& training, const JobSpec& job, Findings& findings) {
     check_product(training.parallel, job.gpus, findings);
     check_model(training, findings);
+    if (training.parallel.is_dual()) check_dual_pipe(training, findings);
     if (training.parallel.data > 0) check_batch(training, findings);
     warn(training, findings);
 }

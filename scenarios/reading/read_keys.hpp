@@ -40,6 +40,10 @@ public:
         if (!required.empty()) at_->require(key, required);
         at_->read_enum(key, value, words);
     }
+    template <class E>
+    void rare_word(std::string_view key, E& value, const Words<E>& words) {
+        word(key, value, words);
+    }
     template <class T, class Body>
     void one_or_list(std::string_view key, std::vector<T>& items, const Body& body) {
         if (at_->has(key)) return list(key, items, body);

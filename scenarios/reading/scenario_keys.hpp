@@ -8,6 +8,7 @@
 //     duration(key, SimDuration&)    a latency or a window
 //     flag(key, bool&)
 //     word(key, E&, words, required) one of words.hpp; `required` as of KeyNote
+//     rare_word(key, E&, words)      as word(); the writer leaves out the first of them
 //     one_or_list(key, items, body)  the keys of one item here, or a list of maps under `key`
 //     list(key, items, body)         a list of maps; absent: none
 //     share(key, Ratio&, most)       a ratio from 0 to `most`
@@ -93,9 +94,11 @@ void moe_model_keys(V& v, ModelSpec& model) {
         v.value("shared", spec.shared, {.range = {0, 1024}});
         v.value("top_k", spec.top_k, {.range = count});
         v.value("ffn", spec.ffn, {.range = {0, 1 << 22}, .comment = "0: as model.ffn"});
+        v.value("node_limit", spec.node_limit, {.range = {0, 1024}, .comment = "nodes of a token; 0: any"});
         v.value("dense_layers", spec.dense_layers, {.range = {0, layer_count.max}});
     };
     v.section("experts", experts, "kind moe has experts");
+    v.value("extra_tokens", model.extra_tokens, {.range = {0, 16}, .comment = "predicted beside the next one"});
     v.part("latent", model.latent.query_rank > 0 ? Switch::on : Switch::off, [&] {
         v.value("query_rank", model.latent.query_rank, {.range = {0, 65'536}});
         v.value("key_rank", model.latent.key_rank, {.range = {0, 65'536}});
@@ -128,9 +131,12 @@ void parallel_keys(V& v, TrainingSpec& training) {
     if (training.model.kind == ModelKind::moe) {
         v.value("expert_tensor", parallel.expert_tensor, {.range = {0, count.max}, .comment = "0: as tensor"});
         v.word("attention", parallel.attention, attention_cut_words);
+        v.value("last_stage_layers", parallel.last_stage_layers,
+                {.range = {0, layer_count.max}, .comment = "0: as the others"});
     } else if (parallel.expert != 1) {
         v.fault("expert", "a model of kind gpt has no experts", "1");
     }
+    v.rare_word("schedule", parallel.schedule, schedule_words);
     v.value("sequence", parallel.sequence);
     v.value("zero", parallel.zero, {.range = {0, 2}});
 }

@@ -45,6 +45,10 @@ public:
     void word(std::string_view key, E value, const Words<E>& words, std::string_view = "") {
         yaml_.value(key, word_for(words, value));
     }
+    template <class E>
+    void rare_word(std::string_view key, E value, const Words<E>& words) {
+        if (value != words.begin()->second) word(key, value, words);
+    }
     template <class T, class Body>
     void one_or_list(std::string_view key, std::vector<T>& items, const Body& body) {
         if (items.size() == 1) return body(items.front());

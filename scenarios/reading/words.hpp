@@ -47,6 +47,8 @@ inline const Words<CapacityScope> capacity_scope_words{{"expert", CapacityScope:
 inline const Words<CalibratorKind> calibrator_words{{"none", CalibratorKind::none},
                                                     {"load_aware", CalibratorKind::load_aware},
                                                     {"sign_bias", CalibratorKind::sign_bias}};
+inline const Words<PipelineSchedule> schedule_words{{"one_f_one_b", PipelineSchedule::one_f_one_b},
+                                                    {"dual_pipe", PipelineSchedule::dual_pipe}};
 inline const Words<Recompute> recompute_words{
     {"none", Recompute::none}, {"selective", Recompute::selective}, {"full", Recompute::full}};
 inline const Words<OperatorSet> operator_set_words{

@@ -108,9 +108,10 @@ CalibrationResult run_calibration(const Calibration& calibration, DeviceProfile 
 
 int calibrate_command(const CalibrateRequest& request) {
     const bool is_a100 = request.name == "a100-sxm-80g";
-    if (!is_a100 && request.name != "megascale-ampere") {
+    const bool is_moe = request.name == "h800-megascale-moe" || request.name == "h800-megatron";
+    if (!is_a100 && !is_moe && request.name != "megascale-ampere") {
         throw InputError({{{}, "calibrate fit", "no calibration named \"" + request.name + "\"",
-                           "a100-sxm-80g or megascale-ampere", ""}});
+                           "a100-sxm-80g, megascale-ampere, h800-megascale-moe or h800-megatron", ""}});
     }
     const std::string path =
         request.start.empty() ? data_path("models/compute/profiles/" + request.name + ".yaml").string() : request.start;
@@ -126,6 +127,8 @@ int calibrate_command(const CalibrateRequest& request) {
             for (MeasuredStep& step : read_measured_steps(file)) steps.push_back(std::move(step));
         }
         calibration = a100_calibration(steps);
+    } else if (is_moe) {
+        calibration = megascale_moe_calibration(request.name);
     } else {
         calibration = megascale_calibration();
     }

@@ -42,6 +42,8 @@ std::vector<DeviceProfile> profiles_without(const Calibration& calibration, cons
 
 // The published rows that may be fitted on: MegaScale, NSDI'24.
 Calibration megascale_calibration();
+// MegaScale-MoE (EuroSys'26): one number of a system's profile, on its row of 240 GPUs. `profile` names one of the two.
+Calibration megascale_moe_calibration(const std::string& profile);
 
 // Measured A100 steps and NVLink all-reduces; folders as read_measured_steps() and data_folder() say.
 struct A100Data {

@@ -1,5 +1,7 @@
 #include "scenarios/validation/published.hpp"
 
+#include <algorithm>
+
 #include "sim/config/load_config.hpp"
 #include "sim/config/reader.hpp"
 
@@ -45,6 +47,29 @@ PublishedRatio read_ratio(Reader entry) {
     return published;
 }
 
+PublishedFigure read_figure(Reader entry) {
+    PublishedFigure published;
+    for (const char* key : {"scenario", "quantity"}) entry.require(key);
+    entry.read("scenario", published.scenario);
+    entry.read("quantity", published.quantity);
+    entry.read("unit", published.unit);
+    if (entry.has("value")) {
+        entry.read("value", published.value.emplace());
+        entry.require("source", "a published figure names its source");
+    }
+    const auto ratio = [&](const char* key, std::optional<double>& value) {
+        Ratio read;
+        if (!entry.has(key)) return;
+        entry.read(key, read);
+        value = read.value;
+    };
+    ratio("band", published.band);
+    ratio("least", published.least);
+    entry.read("source", published.source);
+    entry.finish();
+    return published;
+}
+
 }  // namespace
 
 PublishedTable read_published(const std::string& path) {
@@ -56,6 +81,7 @@ PublishedTable read_published(const std::string& path) {
     root.read("title", table.title);
     for (Reader& row : root.children("rows")) table.rows.push_back(read_row(row));
     for (Reader& ratio : root.children("ratios")) table.ratios.push_back(read_ratio(ratio));
+    for (Reader& figure : root.children("figures")) table.figures.push_back(read_figure(figure));
     root.finish();
     faults.throw_if_any();
     return table;
@@ -80,7 +106,12 @@ std::map<std::string, double> read_error_bands(const std::string& path) {
 }
 
 PublishedTable held_rows(PublishedTable table) {
-    std::erase_if(table.rows, [](const PublishedRow& row) { return !row.step_s; });
+    const auto is_compared = [&](const PublishedRow& row) {
+        return std::any_of(table.ratios.begin(), table.ratios.end(), [&](const PublishedRatio& ratio) {
+            return ratio.slower == row.scenario || ratio.faster == row.scenario;
+        });
+    };
+    std::erase_if(table.rows, [&](const PublishedRow& row) { return !row.step_s && !is_compared(row); });
     return table;
 }
 

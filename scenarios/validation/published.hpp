@@ -7,6 +7,8 @@
 //       - {scenario: megascale_175b_512}        # no figure is held: the prediction is printed alone
 //     ratios:                                   # step of `slower` over step of `faster`, both rows of this table
 //       - {slower: megatron_175b_12288, faster: megascale_175b_12288, ratio: 1.35, band: 0.04, source: "..."}
+//     figures:                                  # of a step, other than its time; `least` instead of a band: at least
+//       - {scenario: deepseek_v3_2048, quantity: bubble, unit: s, value: 2.06, band: 10 %, source: "..."}
 #pragma once
 
 #include <map>
@@ -36,10 +38,19 @@ struct PublishedRatio {
     std::string source;
 };
 
+struct PublishedFigure {
+    std::string scenario, quantity, unit;
+    std::optional<double> value;   // nothing: only predicted
+    std::optional<double> band;    // allowed relative error
+    std::optional<double> least;   // allowed from here on
+    std::string source;
+};
+
 struct PublishedTable {
     std::string suite, title;
     std::vector<PublishedRow> rows;
     std::vector<PublishedRatio> ratios;
+    std::vector<PublishedFigure> figures;
 };
 
 PublishedTable read_published(const std::string& path);
@@ -47,7 +58,7 @@ PublishedTable read_published(const std::string& path);
 // File name of measured steps -> allowed mean absolute relative error (`bands: [{file: a.csv, mape: 5 %}]`).
 std::map<std::string, double> read_error_bands(const std::string& path);
 
-// The same without the rows that no figure is held for.
+// The same without the rows that no figure is held for, neither a step nor a ratio.
 PublishedTable held_rows(PublishedTable table);
 
 }  // namespace rehearse

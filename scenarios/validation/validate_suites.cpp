@@ -7,6 +7,7 @@
 #include "scenarios/reading/read_scenario.hpp"
 #include "scenarios/reading/validate_scenario.hpp"
 #include "scenarios/validation/calibration.hpp"
+#include "scenarios/validation/validate_deepseek.hpp"
 #include "scenarios/validation/validation.hpp"
 
 namespace rehearse {
@@ -53,8 +54,9 @@ void predict_left_out(ValidationSuite& suite) {
     });
 }
 
-ValidationSuite megascale_suite(const ValidateRequest& request) {
-    PublishedTable table = read_published(data_path("tests/validation/megascale.yaml").string());
+// A published table of steps: tests/validation/FILE.yaml.
+ValidationSuite published_suite(const std::string& file, const ValidateRequest& request) {
+    PublishedTable table = read_published(data_path("tests/validation/" + file + ".yaml").string());
     if (request.rows == "held") table = held_rows(std::move(table));
     ValidationSuite suite{table.suite, table.title, {}, table.ratios};
     suite.rows.resize(table.rows.size());
@@ -66,7 +68,13 @@ ValidationSuite megascale_suite(const ValidateRequest& request) {
 }  // namespace
 
 std::vector<SuiteEntry> validation_suites() {
-    return {{"megascale", "MegaScale and Megatron-LM (NSDI'24), 175B and 530B", megascale_suite}};
+    const auto published = [](const char* file) {
+        return [file](const ValidateRequest& request) { return published_suite(file, request); };
+    };
+    return {{"megascale", "MegaScale and Megatron-LM (NSDI'24), 175B and 530B", published("megascale")},
+            {"megascale-moe", "MegaScale-MoE and Megatron-LM (EuroSys'26), 352B mixture of experts",
+             published("megascale-moe")},
+            {"deepseek-v3", "DeepSeek-V3 on 2,048 H800: a step under DualPipe", deepseek_v3_suite}};
 }
 
 }  // namespace rehearse

@@ -55,8 +55,23 @@ std::string ratio_lines(const ValidationSuite& suite) {
     return text;
 }
 
+std::string figure_lines(const ValidationSuite& suite) {
+    std::string text;
+    for (const ValidationFigure& figure : suite.figures) {
+        const PublishedFigure& published = figure.published;
+        text += fmt::format("{}: predicted {:.4g} {}", published.quantity, figure.predicted, published.unit);
+        if (published.value) text += fmt::format(", published {:.4g}", *published.value);
+        if (published.value && published.band)
+            text += fmt::format(" +- {:.0f} %, error {}", 100 * *published.band,
+                                percent(figure.predicted / *published.value - 1));
+        if (published.least) text += fmt::format(", at least {:.4g} is wanted", *published.least);
+        text += figure.exceeds_band() ? " EXCEEDED\n" : "\n";
+    }
+    return text;
+}
+
 std::string notes(const ValidationSuite& suite) {
-    return ratio_lines(suite) + mean_error_line(suite, PublishedUse::predict) +
+    return ratio_lines(suite) + figure_lines(suite) + mean_error_line(suite, PublishedUse::predict) +
            mean_error_line(suite, PublishedUse::fit);
 }
 
@@ -121,6 +136,11 @@ bool ValidationRow::exceeds_band() const {
     return step || share;
 }
 
+bool ValidationFigure::exceeds_band() const {
+    if (published.least && predicted < *published.least) return true;
+    return published.value && published.band && std::abs(predicted / *published.value - 1) > *published.band;
+}
+
 const ValidationRow* ValidationSuite::row(const std::string& scenario) const {
     const auto at = std::find_if(rows.begin(), rows.end(),
                                  [&](const ValidationRow& row) { return row.published.scenario == scenario; });
@@ -139,7 +159,8 @@ bool ValidationSuite::exceeds(const PublishedRatio& ratio) const {
 
 bool ValidationSuite::exceeds_band() const {
     return std::any_of(rows.begin(), rows.end(), [](const ValidationRow& row) { return row.exceeds_band(); }) ||
-           std::any_of(ratios.begin(), ratios.end(), [&](const PublishedRatio& ratio) { return exceeds(ratio); });
+           std::any_of(ratios.begin(), ratios.end(), [&](const PublishedRatio& ratio) { return exceeds(ratio); }) ||
+           std::any_of(figures.begin(), figures.end(), [](const ValidationFigure& f) { return f.exceeds_band(); });
 }
 
 std::string suite_text(const ValidationSuite& suite) {
@@ -174,6 +195,18 @@ nlohmann::ordered_json validation_json(const std::vector<ValidationSuite>& suite
             };
             add("step_time_s", row.published.step_s, row.step_s);
             add("mfu", row.published.mfu, row.mfu);
+        }
+        for (const ValidationFigure& figure : suite.figures) {
+            const PublishedFigure& p = figure.published;
+            rows.push_back({{"suite", suite.name},
+                            {"scenario", p.scenario},
+                            {"quantity", p.quantity},
+                            {"unit", p.unit},
+                            {"published", optional(p.value)},
+                            {"predicted", figure.predicted},
+                            {"error", p.value ? nlohmann::ordered_json(figure.predicted / *p.value - 1)
+                                              : nlohmann::ordered_json()},
+                            {"status", use_word(p.value ? PublishedUse::predict : PublishedUse::none)}});
         }
     }
     nlohmann::ordered_json document{{"schema_version", 1}};

@@ -29,16 +29,23 @@ struct ValidationRow {
     bool exceeds_band() const;
 };
 
+struct ValidationFigure {
+    PublishedFigure published;
+    double predicted = 0;
+    bool exceeds_band() const;
+};
+
 struct ValidationSuite {
     std::string name;
     std::string title;
     std::vector<ValidationRow> rows;
     std::vector<PublishedRatio> ratios = {};
+    std::vector<ValidationFigure> figures = {};
 
     const ValidationRow* row(const std::string& scenario) const;  // nullptr: no such row
     std::optional<double> predicted(const PublishedRatio& ratio) const;  // nothing without both rows
     bool exceeds(const PublishedRatio& ratio) const;
-    bool exceeds_band() const;  // of any row or ratio
+    bool exceeds_band() const;  // of any row, ratio or figure
 };
 
 struct ValidateRequest {

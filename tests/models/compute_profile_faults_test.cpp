@@ -115,7 +115,7 @@ INSTANTIATE_TEST_SUITE_P(
         Broken{"messageLatency", "message_latency: {value: 10 us", "message_latency: {value: 9000000 s",
                "42:28: network.message_latency.value: \"9000000 s\" is out of range (0 ps to 1 s)"},
         Broken{"hostTailShare", "host_tail_share: {value: 0", "host_tail_share: {value: 200 %",
-               "44:28: variation.host_tail_share.value: \"200 %\" is out of range (0 to 1)"},
+               "51:28: variation.host_tail_share.value: \"200 %\" is out of range (0 to 1)"},
         Broken{"tileEfficiencyHigh", "efficiency: 1.0", "efficiency: 50", "11:36: gemm.tiles[0].efficiency: \"50\" is"},
         Broken{"tileEfficiencyZero", "efficiency: 1.0", "efficiency: 0", "11:36: gemm.tiles[0].efficiency: \"0\" is"},
         Broken{"tileWithoutRows", "{m: 128, n: 128,", "{n: 128,", "11:7: gemm.tiles[0].m: the key is missing"},
@@ -125,7 +125,7 @@ INSTANTIATE_TEST_SUITE_P(
                "34:7: nvlink.groups[1]: nvlink.groups.8 is given twice"},
         Broken{"groupWithoutBus", "bus: 200 GB/s, ", "", "33:7: nvlink.groups[0].bus: the key is missing"},
         Broken{"emptySource", "value: 1 %, provenance: assumed", "value: 1 %, provenance: fitted, source: \"\"",
-               "46:52: variation.jitter.source: an empty source"}),
+               "53:52: variation.jitter.source: an empty source"}),
     [](const testing::TestParamInfo<Broken>& row) { return row.param.name; });
 
 }  // namespace

@@ -51,6 +51,69 @@ TEST(Layout, GroupsPartitionTheRanks) {
     }
 }
 
+// Experts fold onto the ranks of a stage: 2 x 8 experts' ranks over tensor 2 x context 1 x data 16.
+TEST(Layout, ExpertsFoldOntoAStage) {
+    ParallelSpec spec = grid(2, 1, 16, 4);
+    spec.expert = 8;
+    spec.expert_tensor = 2;
+    const RankLayout layout(spec);
+    EXPECT_EQ(layout.group_size(GroupFamily::local), 16u);
+    EXPECT_EQ(layout.group_size(GroupFamily::expert_data), 2u);
+    EXPECT_EQ(layout.group_size(GroupFamily::data), 16u);
+    EXPECT_EQ(layout.members(GroupFamily::local, 0).back(), (RankId{15}));
+    EXPECT_EQ(layout.members(GroupFamily::expert_data, 3), (std::vector<RankId>{RankId{3}, RankId{19}}));
+    for (const GroupFamily family : {GroupFamily::local, GroupFamily::data, GroupFamily::expert_data}) {
+        std::set<std::uint32_t> seen;
+        for (std::uint32_t group = 0; group < layout.group_count(family); ++group) {
+            for (const RankId rank : layout.members(family, group)) {
+                EXPECT_TRUE(seen.insert(rank.value).second);
+                EXPECT_EQ(layout.group_of(family, rank), group);
+            }
+        }
+        EXPECT_EQ(seen.size(), layout.rank_count());
+    }
+}
+
+// Sequence-parallel attention leaves its weights whole on each rank of the tensor group: they all reduce them.
+TEST(Layout, SequenceParallelAttentionReducesOverTheTensorGroup) {
+    ParallelSpec spec = grid(8, 1, 2, 15);
+    spec.attention = AttentionCut::sequence;
+    spec.expert = 8;
+    spec.expert_tensor = 1;
+    const RankLayout layout(spec);
+    EXPECT_EQ(layout.group_size(GroupFamily::local), 8u);
+    EXPECT_EQ(layout.group_size(GroupFamily::data), 16u);
+    EXPECT_EQ(layout.group_size(GroupFamily::expert_data), 2u);
+}
+
+// Under DualPipe the stages r and p - 1 - r hold the same parameters.
+TEST(Layout, DualPipeJoinsMirroredStagesInGroupsOfGradients) {
+    ParallelSpec spec = grid(1, 1, 8, 4);
+    spec.expert = 4;
+    spec.schedule = PipelineSchedule::dual_pipe;
+    const RankLayout layout(spec);
+    for (const GroupFamily family : {GroupFamily::local, GroupFamily::data, GroupFamily::expert_data,
+                                     GroupFamily::pipeline, GroupFamily::model}) {
+        std::set<std::uint32_t> seen;
+        for (std::uint32_t group = 0; group < layout.group_count(family); ++group) {
+            const auto members = layout.members(family, group);
+            EXPECT_EQ(members.size(), layout.group_size(family));
+            for (const RankId rank : members) {
+                EXPECT_TRUE(seen.insert(rank.value).second);
+                EXPECT_EQ(layout.group_of(family, rank), group);
+                const std::uint32_t stage = layout.coordinate(rank).pipeline;
+                const std::uint32_t first = layout.coordinate(members.front()).pipeline;
+                if (family == GroupFamily::data || family == GroupFamily::expert_data)
+                    EXPECT_TRUE(stage == first || stage == 3 - first);
+            }
+        }
+        EXPECT_EQ(seen.size(), layout.rank_count());
+    }
+    EXPECT_EQ(layout.group_size(GroupFamily::data), 16u);
+    EXPECT_EQ(layout.group_size(GroupFamily::expert_data), 4u);
+    EXPECT_EQ(layout.group_size(GroupFamily::local), 4u);
+}
+
 TEST(Layout, EmbeddingGroupJoinsFirstAndLastStage) {
     const RankLayout layout(grid(2, 1, 3, 4));
     ASSERT_EQ(layout.group_count(GroupFamily::embedding), 6u);

@@ -79,9 +79,9 @@ TEST(PricedTraffic, AllGatherOfTheMegascaleModel) {
     ParallelSpec parallel;
     parallel.tensor = 8;
     const LocalCollective gather{LocalCollectiveKind::all_gather, 2.0 * 2048 * 12288};
-    EXPECT_EQ(ring_volume(gather, parallel).sent_per_member, Bytes{44'040'192});
+    EXPECT_EQ(local_volume(gather, parallel).sent_per_member, Bytes{44'040'192});
     const LocalCollective reduce{LocalCollectiveKind::all_reduce, 2.0 * 2048 * 12288};
-    EXPECT_EQ(ring_volume(reduce, parallel).sent_per_member, Bytes{2 * 44'040'192});
+    EXPECT_EQ(local_volume(reduce, parallel).sent_per_member, Bytes{2 * 44'040'192});
 }
 
 TEST(PricedTraffic, TensorCollectivesLoadTheNvlinkOfTheirGpus) {

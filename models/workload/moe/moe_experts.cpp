@@ -61,6 +61,11 @@ void MoeLayerBuilder::expert_weight_gradient(const char* name, double in, double
     memory("cast", 3 * rows_ * (in + out), 2).expert_rows = ExpertRows::bytes;
 }
 
+ExchangeShape MoeLayerBuilder::exchange_shape(LocalCollectiveKind kind) const {
+    const double element = kind == LocalCollectiveKind::dispatch && is_fp8() ? fp8_element : 2;
+    return {n_ * expert_width_, model_.experts.top_k, element * h_, model_.experts.routed, model_.experts.node_limit};
+}
+
 void MoeLayerBuilder::exchange(LocalCollectiveKind kind, Hiding hiding, std::size_t partner) {
     const bool goes_out = kind == LocalCollectiveKind::dispatch;
     LocalCollective collective;
@@ -68,9 +73,8 @@ void MoeLayerBuilder::exchange(LocalCollectiveKind kind, Hiding hiding, std::siz
     collective.partner = partner;
     collective.first = training_.technique.stream_first;
     if (expert_ranks_ > 1) {
-        const double element = goes_out && training_.precision == TrainingPrecision::fp8 ? 1 : 2;
         collective.kind = kind;
-        collective.exchange = {n_ * expert_width_, model_.experts.top_k, element * h_};
+        collective.exchange = exchange_shape(kind);
     } else if (expert_width_ > 1) {
         collective.kind = goes_out ? LocalCollectiveKind::all_gather : LocalCollectiveKind::reduce_scatter;
         collective.bytes = 2 * n_ * expert_width_ * h_;

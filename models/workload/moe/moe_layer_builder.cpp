@@ -30,6 +30,10 @@ MoeLayerBuilder::MoeLayerBuilder(const TrainingSpec& training, Work& work)
 }
 
 void MoeLayerBuilder::forward(std::int64_t layer) {
+    if (joins(layer)) {
+        for (int i = 0; i < 2; ++i) passes("norm", costs_.norm_forward, n_ * h_);
+        projection("join", n_, 2 * h_, h_);
+    }
     attention_forward();
     passes("norm", costs_.norm_forward, n_ * h_);
     if (has_experts(model_, layer)) {
@@ -56,6 +60,10 @@ void MoeLayerBuilder::backward(std::int64_t layer) {
     }
     passes("norm backward", costs_.norm_backward, n_ * h_);
     attention_backward();
+    if (!joins(layer)) return;
+    projection("join dgrad", n_, h_, 2 * h_);
+    weight_gradient("join wgrad", 2 * h_, h_, n_);
+    for (int i = 0; i < 2; ++i) passes("norm backward", costs_.norm_backward, n_ * h_);
 }
 
 // SwiGLU MLP cut over the tensor group.

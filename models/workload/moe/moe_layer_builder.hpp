@@ -19,7 +19,18 @@
 // beside the output projection's weight gradient. overlap_tiles fuses what is left with the product that feeds or
 // follows it (fused), and permutes inside those kernels. A token stream (technique.stream_first) lets the experts
 // work on rows as they arrive: what overlap_tiles would fuse of the exchanges is streamed instead.
+//
+// Under DualPipe (paired_layer.cpp; t = c = 1) a layer forward and a layer backward of another micro-batch go side by
+// side, in DeepSeek's order (profile-data, train.json), exchanges (left) beside operators (right):
+//     combine(B)    attn(F)            the backward of combine moves rows as a dispatch does, that of dispatch as a
+//     dispatch(F)   mlp(B)             combine; combine(B) begins beside attn(W) of the layer before
+//     dispatch(B)   mlp(W), mlp(F)
+//     combine(F)    attn(B), attn(W)
+// B gives gradients of inputs, W of weights. Selective recomputation computes norms, SwiGLU and the up-projections of
+// latent attention again; dispatched rows are kept.
 #pragma once
+
+#include <optional>
 
 #include "models/workload/moe/moe_model.hpp"
 #include "models/workload/segment_writer.hpp"
@@ -31,6 +42,9 @@ public:
     MoeLayerBuilder(const TrainingSpec& training, Work& work);
     void forward(std::int64_t layer);
     void backward(std::int64_t layer);  // with selective recomputation where the training says so
+    // DualPipe: a layer forward, a layer backward (with or without its weight gradients), or both side by side.
+    void unit(std::optional<std::int64_t> forward, std::optional<std::int64_t> backward, Switch weights);
+    void weights(std::int64_t layer);  // weight gradients alone
 
 private:
     void attention_forward();
@@ -54,15 +68,36 @@ private:
     void expert_product(const char* name, double in, double out);
     void expert_weight_gradient(const char* name, double in, double out);
 
+    // paired_layer.cpp
+    void paired_attention_forward(std::int64_t layer);
+    void paired_attention_backward(std::int64_t layer);
+    void paired_attention_weights(std::int64_t layer);
+    void paired_mlp_forward(std::int64_t layer);
+    void paired_mlp_backward(std::int64_t layer);
+    void paired_mlp_weights(std::int64_t layer);
+    void quantise(const char* name, double elements);
+    void rows_moved(const char* name, double bytes_per_element);
+    void grouped(const char* name, double in, double out);
+    void grouped_weights(const char* name, double in, double out);
+    void product(const char* name, double in, double out);
+    void product_weights(const char* name, double in, double out);
+    void recomputing_swiglu_backward(const char* name, double elements, ExpertRows scaled);
+    void latent_up_projections();
+    bool joins(std::int64_t layer) const { return layer >= model_.layers; }  // of ModelSpec::extra_tokens
+    void paired_exchange(LocalCollectiveKind kind, Switch cached, std::size_t partner, std::size_t early);
+
     void sync(LocalCollectiveKind kind, double bytes, Hiding hiding, std::size_t partner);
     void sync_tokens(LocalCollectiveKind kind, Hiding hiding);  // N h over the tensor group, beside the last operator
     void exchange(LocalCollectiveKind kind, Hiding hiding, std::size_t partner);
+    ExchangeShape exchange_shape(LocalCollectiveKind kind) const;
     std::size_t last() { const std::size_t next = mark(); return next == 0 ? 0 : next - 1; }
     Hiding tiles() const { return is_on(training_.technique.overlap_tiles) ? Hiding::fused : Hiding::none; }
     // Of the exchange of rows with the product that follows or feeds it.
     Hiding rows_hiding() const { return training_.technique.stream_first > 0 ? Hiding::streamed : tiles(); }
     bool beside() const { return is_on(training_.technique.overlap_operators); }
     bool by_heads() const { return training_.parallel.attention == AttentionCut::heads; }
+    bool is_fp8() const { return training_.precision == TrainingPrecision::fp8; }
+    static constexpr double fp8_element = 1 + 4.0 / 128;  // bytes, with a scale for 128 of them
     bool again() const { return training_.recompute == Recompute::selective; }
 
     const TrainingSpec& training_;
@@ -72,6 +107,7 @@ private:
     double t_, c_, h_, n_, group_tokens_;  // n, N
     double experts_ = 0, experts_here_ = 0, top_k_ = 0, inner_ = 0, shared_ = 0;  // E, X, k, f / e_t, E_s f (per rank)
     double expert_ranks_ = 1, expert_width_ = 1, rows_ = 0;                       // e, e_t
+    std::size_t weights_from_ = LocalCollective::not_early;  // first operator of attn(W) in the segment before
 };
 
 }  // namespace rehearse

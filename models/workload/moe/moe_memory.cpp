@@ -32,9 +32,29 @@ double expert_units(const TrainingSpec& training, Recompute recompute) {
     return 2 * gathered + 2 * k * width + 3 * k * f + 3 * shared + 2 * k;
 }
 
+// Under DualPipe, per token: layer input and residual between the blocks in half precision, the latents (or queries, keys
+// and values), the attention's result; in the precision of products the dispatched rows, which are not sent again, and
+// the inputs of SwiGLU. Without recomputation also the norms' results, queries, keys and values, and SwiGLU's results.
+double dual_layer_bytes(const TrainingSpec& training, std::int64_t layer, Recompute recompute) {
+    const ModelSpec& model = training.model;
+    const double h = real(model.hidden), half = 2;
+    const double element = training.precision == TrainingPrecision::fp8 ? 1 : half;
+    const std::vector<MatrixShape> in = input_projections(model);
+    const bool experts = has_experts(model, layer), keeps_all = recompute == Recompute::none;
+    double values = 2 * h + in.front().out + output_projection(model).in;
+    if (keeps_all) values += 2 * h;
+    for (std::size_t i = 1; keeps_all && i < in.size(); ++i) values += in[i].out;
+    const double routed = experts ? real(model.experts.top_k) : 0;
+    const double inner = experts ? (routed + real(model.experts.shared)) * real(model.expert_ffn())
+                                 : real(model.ffn_size());
+    const double operands = routed * h + inner * (keeps_all ? 3 : 2);
+    return real(training.micro_batch * model.sequence) * (half * values + element * operands);
+}
+
 }  // namespace
 
 double moe_layer_activation_bytes(const TrainingSpec& training, std::int64_t layer, Recompute recompute) {
+    if (training.parallel.is_dual()) return dual_layer_bytes(training, layer, recompute);
     if (recompute == Recompute::full) return unit_bytes(training);  // the layer's input
     const double m = real(training.model.heads) / real(training.model.key_heads());
     const double residual = 4;

@@ -35,6 +35,7 @@ double dense_layer_parameters(const ModelSpec& model, std::int64_t layer) {
     const double h = real(model.hidden);
     double parameters = size(output_projection(model)) + 2 * h;
     for (const MatrixShape& shape : input_projections(model)) parameters += size(shape);
+    if (layer >= model.layers) parameters += 2 * h * (h + 1);  // joins the next token's embedding
     if (!has_experts(model, layer)) return parameters + 3 * h * real(model.ffn_size());
     return parameters + h * real(model.experts.routed) + real(model.experts.shared) * expert_parameters(model);
 }
