@@ -6,6 +6,7 @@
 #include "scenarios/predict.hpp"
 #include "scenarios/reading/read_scenario.hpp"
 #include "scenarios/reading/validate_scenario.hpp"
+#include "scenarios/validation/article_claims.hpp"
 #include "scenarios/validation/calibration.hpp"
 #include "scenarios/validation/validate_deepseek.hpp"
 #include "scenarios/validation/validation.hpp"
@@ -74,7 +75,8 @@ std::vector<SuiteEntry> validation_suites() {
     return {{"megascale", "MegaScale and Megatron-LM (NSDI'24), 175B and 530B", published("megascale")},
             {"megascale-moe", "MegaScale-MoE and Megatron-LM (EuroSys'26), 352B mixture of experts",
              published("megascale-moe")},
-            {"deepseek-v3", "DeepSeek-V3 on 2,048 H800: a step under DualPipe", deepseek_v3_suite}};
+            {"deepseek-v3", "DeepSeek-V3 on 2,048 H800: a step under DualPipe", deepseek_v3_suite},
+            {"article", "the article's synthetic profile: claimed, predicted, and why they differ", article_suite}};
 }
 
 }  // namespace rehearse

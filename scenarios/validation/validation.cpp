@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <sstream>
 
 #include "scenarios/validation/accuracy.hpp"
 #include "scenarios/validation/marked_block.hpp"
@@ -75,7 +76,29 @@ std::string notes(const ValidationSuite& suite) {
            mean_error_line(suite, PublishedUse::fit);
 }
 
+Table claims_table(const ValidationSuite& suite) {
+    Table table({"claim", "claimed", "predicted", "why they differ"});
+    for (const ClaimRow& row : suite.claims) table.add({row.claim, row.claimed_text, row.predicted_text, row.why});
+    return table;
+}
+
+// The same for a screen: why they differ stands under each row.
+std::string claims_text(const ValidationSuite& suite) {
+    Table table({"claim", "claimed", "predicted"});
+    for (const ClaimRow& row : suite.claims) table.add({row.claim, row.claimed_text, row.predicted_text});
+    std::istringstream lines(table.render(TableFormat::text));
+    std::string text;
+    std::size_t header = 2, next = 0;
+    for (std::string line; std::getline(lines, line);) {
+        text += line + "\n";
+        if (header > 0) --header;
+        else if (next < suite.claims.size()) text += "    " + suite.claims[next++].why + "\n";
+    }
+    return text;
+}
+
 Table table_of(const ValidationSuite& suite) {
+    if (!suite.claims.empty()) return claims_table(suite);
     const bool any_left_out = std::any_of(suite.rows.begin(), suite.rows.end(),
                                           [](const ValidationRow& row) { return row.left_out_s.has_value(); });
     std::vector<std::string> columns{"system",        "gpus",          "published s", "predicted s", "error",
@@ -164,12 +187,14 @@ bool ValidationSuite::exceeds_band() const {
 }
 
 std::string suite_text(const ValidationSuite& suite) {
+    if (!suite.claims.empty()) return suite.title + "\n" + claims_text(suite);
     return suite.title + "\n" + table_of(suite).render(TableFormat::text) + notes(suite);
 }
 
 std::string suite_markdown(const ValidationSuite& suite) {
     std::vector<PublishedRow> rows;
     for (const ValidationRow& row : suite.rows) rows.push_back(row.published);
+    for (const std::string& scenario : suite.claim_scenarios) rows.push_back({scenario, {}, {}, {}, {}, {}, {}});
     return accuracy_block(inputs_fingerprint(rows), table_of(suite).render(TableFormat::markdown), notes(suite));
 }
 
@@ -209,7 +234,14 @@ nlohmann::ordered_json validation_json(const std::vector<ValidationSuite>& suite
                             {"status", use_word(p.value ? PublishedUse::predict : PublishedUse::none)}});
         }
     }
+    nlohmann::ordered_json claims = nlohmann::ordered_json::array();
+    for (const ValidationSuite& suite : suites) {
+        for (const ClaimRow& row : suite.claims)
+            claims.push_back({{"suite", suite.name}, {"id", row.id}, {"claim", row.claim}, {"unit", row.unit},
+                              {"claimed", row.values}, {"predicted", row.predicted}, {"why", row.why}});
+    }
     nlohmann::ordered_json document{{"schema_version", 1}};
+    if (!claims.empty()) document["claims"] = std::move(claims);
     if (!rows.empty()) document["rows"] = std::move(rows);
     if (!files.empty()) document["files"] = files;
     return document;

@@ -35,12 +35,22 @@ struct ValidationFigure {
     bool exceeds_band() const;
 };
 
+// A claim without a band: what arithmetic or the simulator gives instead, and why.
+struct ClaimRow {
+    std::string id, claim;
+    std::vector<double> values, predicted;
+    std::string unit;
+    std::string claimed_text, predicted_text, why;
+};
+
 struct ValidationSuite {
     std::string name;
     std::string title;
     std::vector<ValidationRow> rows;
     std::vector<PublishedRatio> ratios = {};
     std::vector<ValidationFigure> figures = {};
+    std::vector<ClaimRow> claims = {};
+    std::vector<std::string> claim_scenarios = {};  // that answer them
 
     const ValidationRow* row(const std::string& scenario) const;  // nullptr: no such row
     std::optional<double> predicted(const PublishedRatio& ratio) const;  // nothing without both rows
