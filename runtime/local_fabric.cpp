@@ -24,16 +24,12 @@ GroupShape shape_of(Dimension dimension, const RankLayout& layout, const Placeme
     return shape;
 }
 
-// The ranks that rows are exchanged among: one of each that cuts an expert.
 GroupShape expert_shape(const ParallelSpec& parallel, const RankLayout& layout, const Placement& placement,
                         const Cluster& cluster) {
     GroupShape shape{static_cast<std::uint32_t>(parallel.expert), 1};
-    const auto width = static_cast<std::uint32_t>(parallel.expert_width());
-    for (std::uint32_t group = 0; shape.size > 1 && group < layout.group_count(GroupFamily::local); ++group) {
-        const std::vector<RankId> members = layout.members(GroupFamily::local, group);
+    for (const std::vector<RankId>& group : exchange_groups(parallel, layout)) {
         std::vector<NodeId> nodes;
-        for (std::size_t i = 0; i < members.size(); i += width)
-            nodes.push_back(cluster.node_of(placement.gpu(members[i])));
+        for (const RankId rank : group) nodes.push_back(cluster.node_of(placement.gpu(rank)));
         std::sort(nodes.begin(), nodes.end());
         const auto distinct = std::unique(nodes.begin(), nodes.end()) - nodes.begin();
         shape.nodes = std::max(shape.nodes, static_cast<std::uint32_t>(distinct));

@@ -20,7 +20,9 @@ public:
     void add_to(LinkTraffic& traffic) {
         add_local(Dimension::tensor);
         add_local(Dimension::context);
-        for (const GroupFamily family : {GroupFamily::data, GroupFamily::embedding}) add_family(family);
+        add_exchanges();
+        for (const GroupFamily family : {GroupFamily::data, GroupFamily::embedding, GroupFamily::expert_data})
+            add_family(family);
         const std::vector<double> bytes = paths_.carried();
         for (std::size_t link = 0; link < bytes.size(); ++link) {
             traffic.bytes[link] += bytes[link];
@@ -44,6 +46,20 @@ private:
             } else {
                 add_rings(std::move(gpus), volume.tensor);
             }
+        }
+    }
+
+    // Rows of experts, as the all-to-all that their bytes are counted for.
+    void add_exchanges() {
+        for (const std::vector<RankId>& group : exchange_groups(workload_.training.parallel, workload_.layout)) {
+            const std::uint32_t stage = workload_.layout.coordinate(group.front()).pipeline;
+            TransferRequest request;
+            request.pattern = TransferPattern::all_to_all;
+            std::vector<GpuId> gpus;
+            for (const RankId rank : group) gpus.push_back(placement_.gpu(rank));
+            request.gpus = gpus;
+            request.size = volumes_[stage].expert.sent_per_member;
+            add(request);
         }
     }
 
@@ -71,6 +87,11 @@ private:
         request.gpus = gpus;
         request.size = volume.sent_per_member;
         request.steps = volume.steps;
+        add(request);
+    }
+
+    void add(const TransferRequest& request) {
+        if (request.size <= Bytes{0}) return;
         const TransferPaths::Prepared prepared = paths_.prepare(request);
         paths_.count(prepared.index, static_cast<double>(request.size.value), prepared.wire_ratio);
         paths_.release(prepared.index);

@@ -27,6 +27,7 @@ struct Span {
     std::uint16_t chunk = 0;
     std::uint32_t micro_batch = 0;
     SimTime begin, end;
+    std::uint32_t work = UINT32_MAX;  // index into Workload::works, for what a work took or waited for
 };
 
 struct Timeline {

@@ -97,7 +97,8 @@ TrainingRun::TrainingRun(const TrainingRunInputs& inputs, NetworkModel& network)
             __builtin_prefetch(&parts_[message.receiver].back());
         } else {
             __builtin_prefetch(&ranks_[receiver.neighbour[index_of(message.direction)]]);
-            for (const std::uint32_t held : {receiver.outbox, receiver.first_lane[0].head, receiver.first_lane[1].head}) {
+            const auto& [next, previous] = receiver.first_lane;
+            for (const std::uint32_t held : {receiver.outbox, next.head, previous.head}) {
                 if (held != no_index) __builtin_prefetch(&messages_[held]);
             }
         }
@@ -373,8 +374,9 @@ void TrainingRun::wait_until(std::uint32_t rank, SimTime until, Part part, const
 void TrainingRun::add_span(std::uint32_t rank, SpanStream stream, Part part, const Instruction& instruction,
                            SimTime begin, SimTime end) {
     if (begin == end) return;
+    const std::uint32_t work = instruction.op == Op::work ? instruction.index : no_index;
     spans_.push_back({RankId{rank}, stream, part, instruction.phase, instruction.chunk, instruction.micro_batch, begin,
-                      end});
+                      end, work});
 }
 
 void TrainingRun::check_all_finished() const {

@@ -41,6 +41,14 @@ public:
         if (stages > 0) add(name, GroupPattern::ring, std::move(groups), bytes / stages);
     }
 
+    void add_exchanges(const ParallelSpec& parallel) {
+        std::vector<std::vector<RankId>> groups = exchange_groups(parallel, layout_);
+        if (groups.empty()) return;
+        double bytes = 0;
+        for (const StageVolume& stage : volumes_) bytes += static_cast<double>(stage.expert.sent_per_member.value);
+        add("expert", GroupPattern::all_to_all, std::move(groups), bytes / static_cast<double>(volumes_.size()));
+    }
+
     void add_pipeline(std::int64_t chunks) {
         if (volumes_.size() < 2) return;
         double bytes = 0;  // 2 (v p - 1) hops of every micro-batch
@@ -74,7 +82,9 @@ JobTraffic job_traffic(const Workload& workload) {
     TrafficBuilder builder(workload);
     builder.add_along(Dimension::tensor, GroupPattern::ring, "tensor", &StageVolume::tensor);
     builder.add_along(Dimension::context, GroupPattern::cycle, "context", &StageVolume::context);
+    builder.add_exchanges(workload.training.parallel);
     builder.add_rings(GroupFamily::data, "data");
+    builder.add_rings(GroupFamily::expert_data, "expert_data");
     builder.add_rings(GroupFamily::embedding, "embedding");
     builder.add_pipeline(workload.training.parallel.virtual_stages);
     return builder.take();

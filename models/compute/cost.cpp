@@ -18,7 +18,8 @@ double wave_seconds(const DeviceProfile& profile, double tiles, double depth, do
     const double processors = static_cast<double>(profile.multiprocessors);
     const double full = std::max(1.0, tiles) / processors;
     const double waves = full + profile.gemm_tail.value * (std::ceil(full - 1e-9) - full);
-    const double flops = 2.0 * static_cast<double>(tile.m * tile.n) * (depth + profile.gemm_k_overhead);
+    // What begins and ends a tile moves the same bytes at any rate of the matrix units.
+    const double flops = 2.0 * static_cast<double>(tile.m * tile.n) * (depth + rate * profile.gemm_k_overhead);
     const double peak = profile.peak.value * rate * profile.gemm_efficiency.value * tile.efficiency.value;
     return waves * flops / (peak / processors);
 }

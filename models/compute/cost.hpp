@@ -2,7 +2,7 @@
 //
 // GEMM (m x k) by (k x n), `batch` of them: the device runs tiles in waves of one tile per multiprocessor. For each
 // tile shape the profile knows,
-//     t_tiles = waves * 2 tm tn (k + k_overhead) / (peak * efficiency / multiprocessors)
+//     t_tiles = waves * 2 tm tn (k / rate + k_overhead) / (peak * efficiency / multiprocessors)
 //     waves   = w + tail (ceil(w) - w),  w = tiles / multiprocessors
 // (tail = 1: the last wave is as long as a full one; split-K and persistent kernels recover part of it)
 // and the best shape counts, as libraries choose it by heuristics. A memory roof joins it:

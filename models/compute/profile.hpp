@@ -32,8 +32,8 @@ struct LocalLink {  // NVLink as a collective of that many GPUs of one node sees
     Bandwidth bus = gigabytes_per_second(230);  // bus bandwidth as nccl-tests defines it
 };
 
-// Dispatch and combine among several nodes (collectives/expert_exchange.hpp): rates as a share of the NIC, and for those
-// that run beside other operators also the time that their kernels wait for the peers' announcements.
+// Dispatch and combine among several nodes (collectives/expert_exchange.hpp): rates as a share of the NIC, and for
+// those that run beside other operators also the time that their kernels wait for the peers' announcements.
 struct ExchangeProfile {
     Ratio network_efficiency{0.9};      // nothing else runs
     Ratio dispatch_beside{0.9};         // beside other operators; first exchange of a layer

@@ -1,7 +1,8 @@
-// DualPipe (DeepSeek-V3, arXiv 2412.19437, section 3.2; order of deepseek-ai/DualPipe): a pipeline that is fed from both
-// of its ends. Each of the p ranks holds two chunks of the model, stage r for the micro-batches that enter at the first
-// rank (lane 0) and stage p - 1 - r for those that enter at the last (lane 1); each lane takes m / 2 of them. Seen from
-// a rank, chunk 0 is the one nearer to its own end of the pipeline, so that ranks r and p - 1 - r run the same passes.
+// DualPipe (DeepSeek-V3, arXiv 2412.19437, section 3.2; order of deepseek-ai/DualPipe): a pipeline that is fed from
+// both of its ends. Each of the p ranks holds two chunks of the model, stage r for the micro-batches that enter at the
+// first rank (lane 0) and stage p - 1 - r for those that enter at the last (lane 1); each lane takes m / 2 of them.
+// Seen from a rank, chunk 0 is the one nearer to its own end of the pipeline, so that ranks r and p - 1 - r run the
+// same passes.
 //
 // With h = min(r, p - 1 - r) and H = p / 2 a rank runs, numbers meaning chunks:
 //   1  2 (H - h - 1) x  F0                     5  (H - h - 1) x  B1, F1&B0
@@ -30,7 +31,7 @@ struct DualPass {
 
     bool has_forward() const { return work == DualWork::forward || work == DualWork::pair; }
     bool has_backward() const { return work != DualWork::forward && work != DualWork::weights; }
-    bool has_weights() const { return work == DualWork::backward || work == DualWork::weights || work == DualWork::pair; }
+    bool has_weights() const { return work != DualWork::forward && work != DualWork::backward_input; }
     std::uint32_t backward_chunk() const { return work == DualWork::pair ? 1 - chunk : chunk; }
 };
 

@@ -151,6 +151,20 @@ std::vector<RankId> RankLayout::members(GroupFamily family, std::uint32_t group)
     return ranks;
 }
 
+std::vector<std::vector<RankId>> exchange_groups(const ParallelSpec& parallel, const RankLayout& layout) {
+    std::vector<std::vector<RankId>> groups;
+    if (parallel.expert <= 1) return groups;
+    const auto width = static_cast<std::size_t>(parallel.expert_width());
+    for (std::uint32_t local = 0; local < layout.group_count(GroupFamily::local); ++local) {
+        const std::vector<RankId> members = layout.members(GroupFamily::local, local);
+        for (std::size_t cut = 0; cut < width; ++cut) {
+            std::vector<RankId>& group = groups.emplace_back();
+            for (std::size_t i = cut; i < members.size(); i += width) group.push_back(members[i]);
+        }
+    }
+    return groups;
+}
+
 RankId RankLayout::next_stage(RankId rank) const {
     Coordinate at = coordinate(rank);
     at.pipeline = (at.pipeline + 1) % size(Dimension::pipeline);

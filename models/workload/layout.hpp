@@ -2,7 +2,7 @@
 // With order (tensor, context, data, pipeline) rank = tensor + t (context + c (data + d pipeline)).
 // Experts lie on a grid of their own over the ranks of a stage (Megatron-LM's parallel folding): expert_span() of them,
 // consecutive in (tensor, context, data), hold every expert once, the cut of one expert varying fastest.
-// Under DualPipe the ranks at stage r and p - 1 - r hold the same two chunks, so that the groups of gradients join both.
+// Under DualPipe the ranks at stage r and p - 1 - r hold the same two chunks: groups of gradients join both.
 #pragma once
 
 #include <array>
@@ -67,5 +67,9 @@ private:
     bool is_dual_ = false;
     bool experts_in_tensor_group_ = true;  // then context ranks hold the same ones
 };
+
+// The groups whose ranks exchange rows of experts: of each local group, one of the ranks that cut an expert. None when
+// one rank, or one cut, holds all experts.
+std::vector<std::vector<RankId>> exchange_groups(const ParallelSpec& parallel, const RankLayout& layout);
 
 }  // namespace rehearse

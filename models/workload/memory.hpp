@@ -18,8 +18,8 @@ struct MemoryReport {
     Bytes total() const { return weights + gradients + optimizer + activations + workspace; }
 };
 
-// `resident_experts`: part of the routed experts' weights in GPU memory; a pager keeps the rest in the host's. Gradients
-// and optimizer state are not paged.
+// `resident_experts`: part of the routed experts' weights in GPU memory; a pager keeps the rest in the host's.
+// Gradients and optimizer state are not paged.
 MemoryReport estimate_memory(const TrainingSpec& training, double resident_experts = 1);
 
 }  // namespace rehearse

@@ -3,10 +3,12 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "sim/base/switch.hpp"
+#include "models/collectives/expert_exchange.hpp"
 #include "sim/base/units.hpp"
 
 namespace rehearse {
@@ -64,6 +66,7 @@ struct ExchangeShape {
     double token_bytes = 0;    // of one row
     std::int64_t experts = 1;  // E
     std::int64_t node_limit = 0;  // nodes that a token's experts may stand on; 0 = any
+    std::optional<ExchangeForm> form{};  // none: the fastest
     Switch cached = Switch::off;  // the layout is known from an exchange before
 };
 
@@ -87,6 +90,9 @@ struct LocalCollective {
     // them as soon as the collective of that segment has ended.
     static constexpr std::size_t not_early = SIZE_MAX;
     std::size_t early = not_early;
+    // And its result is not needed by so many first operators of the segment behind: what is left of it runs beside
+    // them, and the collective of that segment begins later.
+    std::size_t late = 0;
     ExchangeShape exchange{};
     double first = 1;         // streamed: the part that is exposed
 };

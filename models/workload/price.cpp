@@ -2,10 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
-#include "models/collectives/expert_exchange.hpp"
 #include "models/compute/cost.hpp"
+#include "models/workload/price_collective.hpp"
 
 namespace rehearse {
 
@@ -14,7 +13,7 @@ namespace {
 class Pricing {
 public:
     Pricing(const Workload& workload, const DeviceProfile& profile, const LocalFabric& fabric)
-        : profile_(profile), fabric_(fabric), loads_(workload.experts.loads),
+        : profile_(profile), collectives_(profile, fabric), loads_(workload.experts.loads),
           members_(workload.layout.group_size(GroupFamily::local)),
           expert_width_(static_cast<std::uint32_t>(workload.training.parallel.expert_width())) {}
 
@@ -23,16 +22,17 @@ public:
         std::vector<double> whole(work.segments.size());
         std::vector<double> device(work.regions.size()), floor(work.regions.size());
         for (std::size_t r = 0; r < work.regions.size(); ++r) floor[r] = host_floor(work.regions[r]);
-        double idle = 0;
+        double idle = 0, left = 0;
         for (std::size_t i = 0; i < work.segments.size(); ++i) {
             const double head = i > 0 ? head_start(work.segments[i], work.segments[i - 1], idle) : 0;
             if (head > 0) {  // the operators before miss the multiprocessors for that time
-                compute[i - 1] += head * taken_by(work.segments[i].collective);
-                device[work.segments[i - 1].region] += head * taken_by(work.segments[i].collective);
+                compute[i - 1] += head * collectives_.taken_by(work.segments[i].collective);
+                device[work.segments[i - 1].region] += head * collectives_.taken_by(work.segments[i].collective);
             }
-            const SegmentTime time = segment_time(work.segments[i], {}, head);
+            const SegmentTime time = segment_time(work.segments[i], {}, head - left);
+            left = i + 1 < work.segments.size() ? left_over(work.segments[i], work.segments[i + 1], time) : 0;
             compute[i] = time.compute;
-            communication[i] = time.communication;
+            communication[i] = time.communication - left;
             whole[i] = time.whole;
             idle = time.idle;
             device[work.segments[i].region] += compute[i];
@@ -127,111 +127,6 @@ private:
         return 0;
     }
 
-    // Of `share` of the collective's bytes; `busiest` stretches an exchange.
-    double collective_seconds(const LocalCollective& collective, double share, double busiest) const {
-        const double bytes = collective.bytes * share;
-        switch (collective.kind) {
-            case LocalCollectiveKind::none: return 0;
-            case LocalCollectiveKind::ring_exchange: return exchange_seconds(bytes);
-            case LocalCollectiveKind::all_reduce: return tensor_seconds(bytes, 2);
-            case LocalCollectiveKind::all_gather:
-            case LocalCollectiveKind::reduce_scatter: return tensor_seconds(bytes, 1);
-            case LocalCollectiveKind::all_to_all: return all_to_all_seconds(bytes, fabric_.tensor);
-            case LocalCollectiveKind::dispatch:
-            case LocalCollectiveKind::combine: return rows_seconds(collective, share, busiest);
-        }
-        return 0;
-    }
-
-    double all_to_all_seconds(double bytes, GroupShape group) const {
-        const double n = group.size, remote = (n - 1) / n * bytes;
-        if (group.nodes == 1)
-            return local_exchange_seconds(profile_, remote / profile_.all_to_all_rate.value, group.size);
-        const double outside = bytes * (1.0 - 1.0 / group.nodes);
-        return outside / network_rate(1) + profile_.message_latency.seconds();
-    }
-
-    bool gathers(const LocalCollective& collective) const {
-        return rows_as_gather(collective, 1) < rows_direct(collective, 1, 1);
-    }
-
-    double rows_seconds(const LocalCollective& collective, double share, double busiest) const {
-        return std::min(rows_as_gather(collective, share), rows_direct(collective, share, busiest));
-    }
-    double rows_direct(const LocalCollective& collective, double share, double busiest) const {
-        const ExchangeShape& shape = collective.exchange;
-        if (fabric_.expert.nodes > 1) return rows_over_nodes(collective, share * busiest);
-        const double bytes = shape.tokens * static_cast<double>(shape.top_k) * shape.token_bytes * share;
-        return all_to_all_seconds(bytes * busiest, fabric_.expert);
-    }
-    // A copy for each node of a token, then NVLink (collectives/expert_exchange.hpp).
-    double rows_over_nodes(const LocalCollective& collective, double share) const {
-        const ExchangeShape& shape = collective.exchange;
-        const auto [ranks, nodes] = fabric_.expert;
-        ExpertExchange exchange;
-        exchange.ranks = ranks;
-        exchange.gpus_per_node = ranks % nodes == 0 ? ranks / nodes : 1;
-        exchange.tokens = std::llround(shape.tokens);
-        exchange.experts = shape.experts;
-        exchange.top_k = shape.top_k;
-        exchange.node_limit = shape.node_limit;
-        exchange.bytes_per_token = Bytes{std::llround(shape.token_bytes * share)};
-        const ExchangeProfile& profile = profile_.exchange;
-        const bool is_beside = collective.hiding != Hiding::none, is_cached = is_on(shape.cached);
-        Ratio rate = profile.network_efficiency;
-        if (is_beside && collective.kind == LocalCollectiveKind::combine) rate = profile.combine_beside;
-        else if (is_beside) rate = is_cached ? profile.dispatch_cached_beside : profile.dispatch_beside;
-        const LocalLink& link = local_link(profile_, static_cast<std::uint32_t>(exchange.gpus_per_node));
-        ExchangeRates rates;
-        rates.nvlink = link.bus * profile_.all_to_all_rate;
-        rates.nic = fabric_.node_network * Ratio{rate.value / fabric_.ranks_per_node};
-        rates.latency_nvlink = link.latency;
-        rates.latency_network = profile_.message_latency;
-        rates.rounds = static_cast<double>(profile_.overlap_chunks);
-        if (is_beside) rates.software = is_cached ? profile.notify_cached : profile.notify;
-        return exchange_cost(exchange, rates, ExchangeForm::hierarchical).time.seconds();
-    }
-    double rows_as_gather(const LocalCollective& collective, double share) const {
-        const ExchangeShape& shape = collective.exchange;
-        if (fabric_.expert.nodes > 1) return std::numeric_limits<double>::infinity();
-        const double n = fabric_.expert.size;
-        return local_collective_seconds(profile_, 1, shape.tokens * n * shape.token_bytes * share, fabric_.expert.size);
-    }
-
-    // Share of the multiprocessors that it takes while it runs.
-    double taken_by(const LocalCollective& collective) const {
-        switch (collective.kind) {
-            case LocalCollectiveKind::all_gather:
-            case LocalCollectiveKind::reduce_scatter: return profile_.gather_multiprocessors.value;
-            case LocalCollectiveKind::dispatch:
-            case LocalCollectiveKind::combine:
-                if (gathers(collective)) return profile_.gather_multiprocessors.value;
-                break;
-            default: break;
-        }
-        return profile_.communication_multiprocessors.value;
-    }
-
-    double tensor_seconds(double bytes, int passes) const {
-        const auto [n, nodes] = fabric_.tensor;
-        if (nodes == 1) return local_collective_seconds(profile_, passes, bytes, n);
-        const double latency = profile_.message_latency.seconds() * (nodes - 1);
-        return passes * ((n - 1.0) / n * bytes / network_rate(static_cast<double>(n) / nodes) + latency);
-    }
-
-    double exchange_seconds(double bytes) const {
-        const auto [n, nodes] = fabric_.context;
-        if (n <= 1) return 0;
-        if (nodes == 1) return local_exchange_seconds(profile_, bytes, n);
-        return bytes / network_rate(1) + profile_.message_latency.seconds();
-    }
-
-    // Bytes per second of so many ranks of a node over their share of its NICs.
-    double network_rate(double ranks) const {
-        const double share = std::min(1.0, ranks / fabric_.ranks_per_node);
-        return fabric_.node_network.bytes_per_second() * share * profile_.network_efficiency.value;
-    }
-
     struct SegmentTime {
         double compute = 0, communication = 0;  // `communication`: what is exposed
         double whole = 0;  // the collective, hidden or not
@@ -244,9 +139,18 @@ private:
         double beside = 0;
         for (std::size_t i = collective.early; i < before.operators.size(); ++i)
             beside += operator_seconds(before.operators[i], {});
-        return std::min({beside, idle, collective_seconds(collective, 1.0, 1.0)});
+        return std::min({beside, idle, collectives_.seconds(collective, 1.0, 1.0)});
     }
 
+    // What of a collective runs on beside the first operators of the segment behind.
+    double left_over(const Segment& segment, const Segment& behind, const SegmentTime& time) const {
+        double beside = 0;
+        for (std::size_t i = 0; i < std::min(segment.collective.late, behind.operators.size()); ++i)
+            beside += operator_seconds(behind.operators[i], {});
+        return segment.collective.hiding == Hiding::under ? std::min(beside, time.communication) : 0;
+    }
+
+    // `head`: by how much the collective begins before its partners; negative: after them.
     SegmentTime segment_time(const Segment& segment, MemberLoad member, double head) const {
         const LocalCollective& collective = segment.collective;
         SegmentTime time;
@@ -258,10 +162,10 @@ private:
         }
         const LayerLoad* load = load_of(segment);
         const double busiest = load != nullptr ? load->exchange : 1.0;
-        time.whole = collective_seconds(collective, 1.0, busiest);
-        const double whole = time.whole - head;
+        time.whole = collectives_.seconds(collective, 1.0, busiest);
+        const double whole = time.whole > 0 ? time.whole - head : 0;
         if (whole <= 0) return time;
-        const double taken = taken_by(collective);
+        const double taken = collectives_.taken_by(collective);
         if (collective.hiding == Hiding::none || partner <= 0) {
             time.communication = whole;
         } else if (collective.hiding == Hiding::under) {
@@ -282,29 +186,29 @@ private:
         return time;
     }
 
-    // n chunks: the first chunk's collective is exposed, the others run beside the GEMM and take multiprocessors from
-    // it.
     // n pieces: the first is exposed, the others run beside the product.
     void price_fused(const LocalCollective& collective, double whole, double product, double& compute,
                      double& communication) const {
         const double n = static_cast<double>(profile_.overlap_chunks);
-        const double rest = whole * (n - 1) / n, steal = std::min(rest, product) * taken_by(collective);
+        const double rest = whole * (n - 1) / n, steal = std::min(rest, product) * collectives_.taken_by(collective);
         const double behind = product * (n - 1) / n;  // what the last piece does not hide
         compute += steal;
         communication = whole / n + std::max(0.0, rest - behind - steal);
     }
 
+    // n chunks: the first chunk's collective is exposed, the others run beside the GEMM and take multiprocessors from
+    // it.
     void price_chunked(const LocalCollective& collective, double busiest, double gemm, double& compute,
                        double& communication) const {
         const double n = static_cast<double>(profile_.overlap_chunks);
-        const double chunk = collective_seconds(collective, 1.0 / n, busiest);
+        const double chunk = collectives_.seconds(collective, 1.0 / n, busiest);
         const double launches = (n - 1) * profile_.kernel_overhead.seconds() * profile_.kernel_slowdown.value;
-        const double steal = n * chunk * taken_by(collective);
+        const double steal = n * chunk * collectives_.taken_by(collective);
         const double busy = gemm + launches;
         const double total = chunk + std::max(busy + steal, (n - 1) * chunk + busy / n);
         compute += launches;
         communication = std::max(0.0, total - busy);
-        const double blocking = gemm + collective_seconds(collective, 1.0, busiest);
+        const double blocking = gemm + collectives_.seconds(collective, 1.0, busiest);
         if (total >= blocking) {  // chunking would lose: libraries fall back to the plain form
             compute -= launches;
             communication = blocking - gemm;
@@ -312,7 +216,7 @@ private:
     }
 
     const DeviceProfile& profile_;
-    const LocalFabric& fabric_;
+    CollectivePricing collectives_;
     const ExpertLoads& loads_;
     std::uint32_t members_, expert_width_;
 };

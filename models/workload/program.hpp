@@ -2,7 +2,7 @@
 //
 // Training is SPMD, so all ranks of a stage share one program and keep only a cursor. Instructions act on the compute
 // stream unless said; send and collective are asynchronous and act on their own streams, as CUDA streams do: the
-// sends of a direction and lane among themselves in order, the collectives of a process group among themselves in order.
+// sends of a direction and lane in order among themselves, and so the collectives of a process group.
 #pragma once
 
 #include <cstdint>

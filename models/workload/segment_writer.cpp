@@ -28,6 +28,11 @@ void SegmentWriter::close(const LocalCollective& collective) {
     open_ = false;
 }
 
+LocalCollective* SegmentWriter::collective_before() {
+    open();
+    return work_.segments.size() > 1 ? &work_.segments[work_.segments.size() - 2].collective : nullptr;
+}
+
 Operator& SegmentWriter::add(Operator op) { return open().operators.emplace_back(op); }
 
 Operator& SegmentWriter::gemm(const char* name, double m, double n, double k, std::int64_t output_bytes) {

@@ -20,6 +20,7 @@ protected:
     Operator& add(Operator op);
     std::size_t mark();  // index that the next operator will have in its segment
     void close(const LocalCollective& collective);
+    LocalCollective* collective_before();  // of the segment before the one under construction; nullptr: there is none
     std::uint32_t layer_ = no_layer;  // of the segments opened from now on
 
 private:

@@ -47,8 +47,8 @@ struct ModelSpec {
     ExpertSpec experts{};       // kind moe
     LatentSpec latent{};        // kind moe
     std::int64_t extra_tokens = 0;  // kind moe: modules behind the last layer that predict one token more each
-                                    // (multi-token prediction, DeepSeek-V3): two norms, a product 2 h to h, a layer, and
-                                    // the shared output layer; they count neither as parameters nor as model FLOPs
+                                    // (multi-token prediction, DeepSeek-V3): two norms, a product 2 h to h, a layer,
+                                    // the shared output layer; neither parameters nor model FLOPs count them
     std::int64_t ffn_size() const { return ffn > 0 ? ffn : 4 * hidden; }
     std::int64_t expert_ffn() const { return experts.ffn > 0 ? experts.ffn : ffn_size(); }
     std::int64_t key_heads() const { return kv_heads > 0 ? kv_heads : heads; }
@@ -106,6 +106,9 @@ enum class OperatorSet : std::uint8_t {
     efficient,  // FlashAttention-2; layer norm and GeLU one kernel each (MegaScale section 3.3)
 };
 
+// collectives/expert_exchange.hpp has the forms, in this order.
+enum class ExchangeChoice : std::uint8_t { fastest, direct, gather, hierarchical, ring, tree };
+
 // One switch per MegaScale technique (NSDI'24, section 3).
 struct TechniqueSpec {
     Switch parallel_block = Switch::off;    // attention and MLP side by side
@@ -119,6 +122,7 @@ struct TechniqueSpec {
     Switch overlap_operators = Switch::off; // MoE: collectives beside operators that do not depend on them
     Switch overlap_tiles = Switch::off;     // MoE: collectives fused with their GEMM tile by tile, with no permutation
                                             // kernels of their own
+    ExchangeChoice exchange = ExchangeChoice::fastest;  // MoE: form of dispatch and combine
     double stream_first = 0;  // MoE: part of a dispatch that arrives before its rows are worked on; 0: rows
                               // wait for all of it (runtime/moe sets it from the token stream)
     std::int64_t batch_factor = 1;          // LAMB: the step takes that many times the global batch
@@ -150,7 +154,7 @@ struct TrainingSpec {
     CapacitySpec capacity{};                                                           // kind moe
     Recompute recompute = Recompute::none;
     TrainingPrecision precision = TrainingPrecision::bf16;
-    std::int64_t gradient_bytes = 2;        // per gradient element on the wire: 2 half, 4 fp32 reduction
+    std::int64_t gradient_bytes = 2;        // per gradient element on the wire: 1 fp8, 2 half, 4 fp32 reduction
     Switch dropout = Switch::off;           // in attention and after each row-parallel product
     std::int64_t batch() const { return batch_global * technique.batch_factor; }
     std::int64_t micro_batches() const { return batch() / (micro_batch * parallel.data); }  // m

@@ -17,8 +17,8 @@ struct LayerRange {
     std::int64_t first = 0, count = 0;
 };
 
-// Layers of one of the p v consecutive parts of the model; what does not divide makes the first ones one layer longer. The
-// last one has those of ModelSpec::extra_tokens behind its own.
+// Layers of one of the p v consecutive parts of the model; what does not divide makes the first ones one layer longer.
+// The last one has those of ModelSpec::extra_tokens behind its own.
 LayerRange chunk_layers(const TrainingSpec& training, std::int64_t block);
 
 // Forward (or backward, with its recomputation) of these layers for one micro-batch.

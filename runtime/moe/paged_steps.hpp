@@ -3,15 +3,15 @@
 //
 // The weights of the rank's experts lie one after the other, by layer and slot, and are cut into pages; an expert may
 // share a page with its neighbours or span several. In a step each micro-batch goes forward and then backward through
-// the rank's layers. Before a step the predictor says which pages it will use, and the pager plans. The pages of a layer
-// are asked for when the layer before it begins (the gate works one layer ahead), used when its own begins, and released
-// at its end. They are read, and written in the backward of the last micro-batch, which new values leave. A layer begins
-// when the last of its pages is there:
+// the rank's layers. Before a step the predictor says which pages it will use, and the pager plans. The pages of a
+// layer are asked for when the layer before it begins (the gate works one layer ahead), used when its own begins, and
+// released at its end. They are read, and written in the backward of the last micro-batch, which new values leave. A
+// layer begins when the last of its pages is there:
 //     wait of a step = sum over its layers of (last page ready - layer could begin)
-// Training gives up no rows that a wait can save: a page that finds no room waits until copies under way have made some.
-// A page that faulted too often in a row is counted as a migration and waits as well: the other GPUs page alike, and
-// the values that it lacks are in host memory. Only what can never find room is dropped.
-// Rows of an expert spread evenly over the micro-batches: with r rows in m of them it is used in min(r, m).
+// Training gives up no rows that a wait can save: a page that finds no room waits until copies under way have made
+// some. A page that faulted too often in a row is counted as a migration and waits as well: the other GPUs page alike,
+// and the values that it lacks are in host memory. Only what can never find room is dropped. Rows of an expert spread
+// evenly over the micro-batches: with r rows in m of them it is used in min(r, m).
 #pragma once
 
 #include <span>

@@ -134,8 +134,8 @@ void check_model(const TrainingSpec& training, Findings& findings) {
     const std::int64_t chunks = parallel.pipeline * parallel.virtual_stages, own = parallel.last_stage_layers;
     if (own > 0 && (parallel.virtual_stages > 1 || parallel.pipeline == 1 || model.layers - own < chunks - 1))
         findings.fault("training.parallel.last_stage_layers",
-                       fmt::format("{} layers on the last stage of pipeline {} (virtual {}) leave {} for the others", own,
-                                   parallel.pipeline, parallel.virtual_stages, model.layers - own),
+                       fmt::format("{} layers on the last stage of pipeline {} (virtual {}) leave {} for the others",
+                                   own, parallel.pipeline, parallel.virtual_stages, model.layers - own),
                        "virtual: 1 and at least a layer for each other stage");
     if (model.kind == ModelKind::moe && model.layers < chunks)
         findings.fault("training.model.layers", fmt::format("{} layers for {} chunks", model.layers, chunks),

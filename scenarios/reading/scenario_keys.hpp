@@ -154,6 +154,7 @@ void technique_keys(V& v, TrainingSpec& training) {
     if (training.model.kind == ModelKind::moe) {
         v.value("overlap_operators", technique.overlap_operators);
         v.value("overlap_tiles", technique.overlap_tiles);
+        v.word("exchange", technique.exchange, exchange_words);
     }
     v.value("batch_factor", technique.batch_factor, {.range = {1, 1024}});
 }
@@ -167,8 +168,8 @@ void training_keys(V& v, TrainingSpec& training) {
     v.value("micro_batch", training.micro_batch, {.range = count});
     v.word("recompute", training.recompute, recompute_words);
     if (training.model.kind == ModelKind::moe) v.word("precision", training.precision, precision_words);
-    v.value("gradient_bytes", training.gradient_bytes, {.range = {2, 4}});
-    if (training.gradient_bytes == 3) v.fault("gradient_bytes", "no number format has 3 bytes", "2 or 4");
+    v.value("gradient_bytes", training.gradient_bytes, {.range = {1, 4}});
+    if (training.gradient_bytes == 3) v.fault("gradient_bytes", "no number format has 3 bytes", "1, 2 or 4");
     v.value("dropout", training.dropout);
     v.section("parallel", [&] { parallel_keys(v, training); });
     v.section("technique", [&] { technique_keys(v, training); });

@@ -37,6 +37,10 @@ inline const Words<AttentionCut> attention_cut_words{{"heads", AttentionCut::hea
                                                      {"sequence", AttentionCut::sequence}};
 inline const Words<TrainingPrecision> precision_words{{"bf16", TrainingPrecision::bf16},
                                                       {"fp8", TrainingPrecision::fp8}};
+inline const Words<ExchangeChoice> exchange_words{
+    {"fastest", ExchangeChoice::fastest},           {"direct", ExchangeChoice::direct},
+    {"gather", ExchangeChoice::gather},             {"hierarchical", ExchangeChoice::hierarchical},
+    {"ring", ExchangeChoice::ring},                 {"tree", ExchangeChoice::tree}};
 inline const Words<RoutingKind> routing_kind_words{{"balanced", RoutingKind::balanced},
                                                    {"uniform", RoutingKind::uniform},
                                                    {"zipf", RoutingKind::zipf},

@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "scenarios/validation/validation.hpp"
+#include "scenarios/validation/suites.hpp"
 
 namespace rehearse {
 
@@ -47,6 +47,6 @@ void answer_by_simulation(const Claims& claims, Answers& answers);
 
 // One row per claim. InvariantBroken when one has no answer.
 std::vector<ClaimRow> claim_rows(const Claims& claims, const Answers& answers);
-ValidationSuite article_suite(const ValidateRequest& request);
+ValidationSuite answered_claims();
 
 }  // namespace rehearse

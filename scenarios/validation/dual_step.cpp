@@ -1,5 +1,9 @@
 #include "scenarios/validation/dual_step.hpp"
 
+#include <array>
+#include <string_view>
+
+#include "models/compute/cost.hpp"
 #include "models/workload/moe/dual_work.hpp"
 #include "runtime/local_fabric.hpp"
 #include "runtime/simulate.hpp"
@@ -9,47 +13,52 @@ namespace rehearse {
 
 namespace {
 
-double length(const PricedWork& work) { return (work.compute() + work.communication()).seconds(); }
-
 constexpr std::int64_t traced_layers = 4;
+
+std::vector<RankId> first_of_each_stage(const Workload& workload) {
+    std::vector<RankId> ranks;
+    Coordinate at;
+    for (at.pipeline = 0; at.pipeline < workload.layout.size(Dimension::pipeline); ++at.pipeline)
+        ranks.push_back(workload.layout.rank(at));
+    return ranks;
+}
+
+// Time and number of the passes with one name.
+struct Passes {
+    double time = 0, count = 0;
+    double mean() const { return time / count; }
+};
+
+Passes passes_named(std::string_view name, const Workload& workload, const Timeline& timeline) {
+    Passes passes;
+    const auto is_named = [&](std::uint32_t work) { return workload.works[work].name == name; };
+    for (const Span& span : timeline.spans)
+        if (span.work < workload.works.size() && is_named(span.work)) passes.time += (span.end - span.begin).seconds();
+    for (const Program& program : workload.programs)
+        for (const Instruction& instruction : program.instructions)
+            passes.count += instruction.op == Op::work && is_named(instruction.index) ? 1 : 0;
+    return passes;
+}
 
 }  // namespace
 
-DualStep dual_step(const Workload& workload, const std::vector<PricedWork>& prices, const Timeline& timeline) {
+DualStep dual_step(const Workload& workload, const Timeline& timeline) {
+    const auto stages = static_cast<std::uint32_t>(workload.programs.size());
+    const auto passes = [&](DualWork kind) { return passes_named(name(kind), workload, timeline); };
+    const Passes forward = passes(DualWork::forward), pair = passes(DualWork::pair);
+    const Passes backward = passes(DualWork::backward), input = passes(DualWork::backward_input);
+    const Passes weights = passes(DualWork::weights);
     DualStep step;
     step.step = timeline.end.seconds();
-    struct Sum {
-        double time = 0, count = 0;
-    };
-    std::array<Sum, 5> sums;  // by DualWork
-    for (std::uint32_t stage = 0; stage < workload.programs.size(); ++stage) {
-        std::vector<double> lengths;
-        for (const Instruction& instruction : workload.programs[stage].instructions) {
-            if (instruction.op == Op::work && instruction.part == Part::compute)
-                lengths.push_back(length(prices[instruction.index]));
-        }
-        const std::vector<DualPass> passes = build_dual_pipe(
-            stage, static_cast<std::uint32_t>(workload.programs.size()),
-            static_cast<std::uint32_t>(workload.training.micro_batches()));
-        for (std::size_t i = 0; i < passes.size(); ++i) {
-            Sum& sum = sums[static_cast<std::size_t>(passes[i].work)];
-            sum.time += lengths[i];
-            ++sum.count;
-        }
-    }
-    const auto stages = static_cast<double>(workload.programs.size());
-    const auto of = [&](DualWork work) { return sums[static_cast<std::size_t>(work)]; };
-    const auto mean = [&](DualWork work) { return of(work).time / of(work).count; };
-    step.forward = of(DualWork::forward).time / stages;
-    step.backward = (of(DualWork::backward).time + of(DualWork::backward_input).time) / stages;
-    step.weights = of(DualWork::weights).time / stages;
-    step.pair = of(DualWork::pair).time / stages;
+    step.forward = forward.time / stages;
+    step.backward = (backward.time + input.time) / stages;
+    step.weights = weights.time / stages;
+    step.pair = pair.time / stages;
     for (const PartTimes& parts : timeline.parts)
         step.optimizer += parts[static_cast<std::size_t>(Part::optimizer)].seconds() /
                           static_cast<double>(timeline.parts.size());
     step.bubble = step.step - step.forward - step.backward - step.weights - step.pair - step.optimizer;
-    step.closed_form = dual_pipe_bubble(static_cast<std::uint32_t>(workload.programs.size()), mean(DualWork::pair),
-                                        mean(DualWork::backward), mean(DualWork::weights));
+    step.closed_form = dual_pipe_bubble(stages, pair.mean(), backward.mean(), weights.mean());
     return step;
 }
 
@@ -59,26 +68,24 @@ PairedChunk paired_chunk(const Workload& workload, const DeviceProfile& profile,
     alone.works = {dual_work(alone.training, DualWork::pair, chunk, chunk)};
     const PricedWork priced = price(alone, profile, fabric).front();
     PairedChunk result;
-    result.span = length(priced);
-    for (const PricedSegment& segment : priced.segments) {
-        result.exchange += segment.collective.seconds();
-        result.exposed += segment.communication.seconds();
-    }
+    result.span = (priced.compute() + priced.communication()).seconds();
+    result.exposed = priced.communication().seconds();
+    for (const PricedSegment& segment : priced.segments) result.exchange += segment.collective.seconds();
     return result;
 }
 
 DualFigures dual_figures(const ValidScenario& scenario, std::uint64_t seed) {
     const Cluster cluster = build_cluster(scenario.cluster());
     const Workload workload = build_workload(scenario.training());
-    const DeviceProfile profile =
-        limited_by(scenario.models().profile, cluster.spec().node.nvlink);
+    const ModelsSpec& models = scenario.models();
     const Placement placement = place_job(scenario, workload, cluster, seed);
+    const Timeline timeline = simulate(
+        {cluster, placement, workload, models.profile, models.network, seed, first_of_each_stage(workload)});
     const LocalFabric fabric = local_fabric(workload.training.parallel, workload.layout, placement, cluster);
-    const Timeline timeline = simulate({cluster, placement, workload, scenario.models().profile,
-                                        scenario.models().network, seed, {}});
     const double tokens = static_cast<double>(workload.training.batch() * workload.training.model.sequence);
-    const double peak = static_cast<double>(workload.layout.rank_count()) * profile.peak.value;
-    return {dual_step(workload, price(workload, profile, fabric), timeline), paired_chunk(workload, profile, fabric),
+    const double peak = static_cast<double>(workload.layout.rank_count()) * models.profile.peak.value;
+    return {dual_step(workload, timeline),
+            paired_chunk(workload, limited_by(models.profile, cluster.spec().node.nvlink), fabric),
             tokens * workload.flops_per_token / (timeline.end.seconds() * peak)};
 }
 

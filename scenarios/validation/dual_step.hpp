@@ -8,14 +8,15 @@
 
 namespace rehearse {
 
-// Seconds, mean over ranks. forward, backward and weights are passes that nothing overlaps; `bubble` is all that is
-// neither a pass nor the optimizer, so that the parts add up to the step.
+// Seconds, mean over one rank of each stage. A pass lasts as its kernels do: exposed exchanges and waiting for peers in
+// them included. forward, backward and weights are the passes that nothing overlaps; `bubble` is all that is neither a
+// pass nor the optimizer, so that the parts add up to the step.
 struct DualStep {
     double step = 0;
     double forward = 0, backward = 0, weights = 0, pair = 0, optimizer = 0, bubble = 0;
-    double closed_form = 0;  // (p / 2 - 1) (F&B + B - 3 W) of the mean chunk
+    double closed_form = 0;  // (p / 2 - 1) (F&B + B - 3 W) of the mean passes
 };
-DualStep dual_step(const Workload& workload, const std::vector<PricedWork>& prices, const Timeline& timeline);
+DualStep dual_step(const Workload& workload, const Timeline& timeline);
 
 // Four layers with experts forward beside four backward.
 struct PairedChunk {

@@ -1,7 +1,9 @@
 #include "scenarios/validation/published.hpp"
 
 #include <algorithm>
+#include <set>
 
+#include "scenarios/installation.hpp"
 #include "sim/config/load_config.hpp"
 #include "sim/config/reader.hpp"
 
@@ -9,22 +11,27 @@ namespace rehearse {
 
 namespace {
 
+void read_use(Reader& row, PublishedUse& use) {
+    row.read_enum("use", use,
+                  {{"none", PublishedUse::none}, {"fit", PublishedUse::fit}, {"predict", PublishedUse::predict}});
+}
+
+void read_ratio(Reader& row, const char* key, std::optional<double>& value) {
+    Ratio read;
+    if (!row.has(key)) return;
+    row.read(key, read);
+    value = read.value;
+}
+
 PublishedRow read_row(Reader row) {
     PublishedRow published;
     row.require("scenario");
     row.read("scenario", published.scenario);
     row.read("source", published.source);
-    row.read_enum("use", published.use,
-                  {{"none", PublishedUse::none}, {"fit", PublishedUse::fit}, {"predict", PublishedUse::predict}});
-    const auto ratio = [&](const char* key, std::optional<double>& value) {
-        Ratio read;
-        if (!row.has(key)) return;
-        row.read(key, read);
-        value = read.value;
-    };
-    ratio("mfu", published.mfu);
-    ratio("band", published.band);
-    ratio("mfu_band", published.mfu_band);
+    read_use(row, published.use);
+    read_ratio(row, "mfu", published.mfu);
+    read_ratio(row, "band", published.band);
+    read_ratio(row, "mfu_band", published.mfu_band);
     if (row.has("step")) {
         SimDuration step;
         row.read("step", step);
@@ -35,7 +42,7 @@ PublishedRow read_row(Reader row) {
     return published;
 }
 
-PublishedRatio read_ratio(Reader entry) {
+PublishedRatio read_step_ratio(Reader entry) {
     PublishedRatio published;
     for (const char* key : {"slower", "faster", "ratio", "band", "source"}) entry.require(key);
     entry.read("slower", published.slower);
@@ -47,30 +54,55 @@ PublishedRatio read_ratio(Reader entry) {
     return published;
 }
 
-PublishedFigure read_figure(Reader entry) {
-    PublishedFigure published;
-    for (const char* key : {"scenario", "quantity"}) entry.require(key);
-    entry.read("scenario", published.scenario);
-    entry.read("quantity", published.quantity);
-    entry.read("unit", published.unit);
-    if (entry.has("value")) {
-        entry.read("value", published.value.emplace());
-        entry.require("source", "a published figure names its source");
+void read_figures(Reader& root, std::vector<PublishedFigure>& figures) {
+    std::set<std::pair<std::string, std::string>> names;
+    for (Reader& entry : root.children("figures")) {
+        PublishedFigure& figure = figures.emplace_back(read_figure(entry));
+        entry.require("quantity", "a suite finds its figures by it");
+        entry.read("quantity", figure.quantity);
+        entry.read("scenario", figure.scenario);
+        if (figure.band || figure.within) entry.require("value", "a band is around a published figure");
+        if (!names.insert({figure.scenario, figure.quantity}).second)
+            entry.fault("quantity", "a second figure of this name", "each one once");
+        entry.finish();
     }
-    const auto ratio = [&](const char* key, std::optional<double>& value) {
-        Ratio read;
-        if (!entry.has(key)) return;
-        entry.read(key, read);
-        value = read.value;
-    };
-    ratio("band", published.band);
-    ratio("least", published.least);
-    entry.read("source", published.source);
-    entry.finish();
-    return published;
 }
 
 }  // namespace
+
+std::string_view use_word(PublishedUse use) {
+    switch (use) {
+        case PublishedUse::fit: return "fitted";
+        case PublishedUse::predict: return "predicted";
+        case PublishedUse::none: break;
+    }
+    return "not held";
+}
+
+PublishedFigure read_figure(Reader& entry) {
+    PublishedFigure figure;
+    entry.read("unit", figure.unit);
+    entry.read("source", figure.source);
+    const auto real = [&](const char* key, std::optional<double>& value, RealRange range) {
+        if (entry.has(key)) entry.read(key, value.emplace(), range);
+    };
+    real("value", figure.value, any_real());
+    real("least", figure.least, any_real());
+    real("most", figure.most, any_real());
+    real("within", figure.within, {});
+    read_ratio(entry, "band", figure.band);
+    if (figure.band && figure.within) entry.fault("within", "two bands", "band or within");
+    if (figure.value || figure.least || figure.most) {
+        entry.require("source", "a published figure names its source");
+        figure.use = PublishedUse::predict;
+    }
+    read_use(entry, figure.use);
+    return figure;
+}
+
+PublishedTable published_suite(const std::string& suite) {
+    return read_published(data_path("tests/validation/" + suite + ".yaml").string());
+}
 
 PublishedTable read_published(const std::string& path) {
     const ConfigNode tree = load_config(path);
@@ -80,8 +112,10 @@ PublishedTable read_published(const std::string& path) {
     root.read("suite", table.suite);
     root.read("title", table.title);
     for (Reader& row : root.children("rows")) table.rows.push_back(read_row(row));
-    for (Reader& ratio : root.children("ratios")) table.ratios.push_back(read_ratio(ratio));
-    for (Reader& figure : root.children("figures")) table.figures.push_back(read_figure(figure));
+    for (Reader& ratio : root.children("ratios")) table.ratios.push_back(read_step_ratio(ratio));
+    read_figures(root, table.figures);
+    root.read("scenarios", table.scenarios);
+    root.read("notes", table.notes);
     root.finish();
     faults.throw_if_any();
     return table;

@@ -1,5 +1,5 @@
-// The suite `rehearse validate deepseek-v3`: a step on 2,048 GPUs and one traced pair of chunks. Nothing is fitted on it;
-// what the profile reads of the same trace are the times of single kernels (models/compute/profiles/h800-deepseek.yaml).
+// The suite `rehearse validate deepseek-v3`: a step on 2,048 GPUs and one traced pair of chunks. Nothing is fitted on
+// it; the profile reads times of single kernels of the same trace (models/compute/profiles/h800-deepseek.yaml).
 #pragma once
 
 #include "scenarios/validation/validation.hpp"

@@ -6,10 +6,10 @@
 #include "scenarios/predict.hpp"
 #include "scenarios/reading/read_scenario.hpp"
 #include "scenarios/reading/validate_scenario.hpp"
-#include "scenarios/validation/article_claims.hpp"
+#include "scenarios/validation/accuracy.hpp"
 #include "scenarios/validation/calibration.hpp"
+#include "scenarios/validation/suites.hpp"
 #include "scenarios/validation/validate_deepseek.hpp"
-#include "scenarios/validation/validation.hpp"
 
 namespace rehearse {
 
@@ -55,9 +55,9 @@ void predict_left_out(ValidationSuite& suite) {
     });
 }
 
-// A published table of steps: tests/validation/FILE.yaml.
-ValidationSuite published_suite(const std::string& file, const ValidateRequest& request) {
-    PublishedTable table = read_published(data_path("tests/validation/" + file + ".yaml").string());
+// The suite of a table of steps.
+ValidationSuite steps_suite(const std::string& name, const ValidateRequest& request) {
+    PublishedTable table = published_suite(name);
     if (request.rows == "held") table = held_rows(std::move(table));
     ValidationSuite suite{table.suite, table.title, {}, table.ratios};
     suite.rows.resize(table.rows.size());
@@ -69,14 +69,15 @@ ValidationSuite published_suite(const std::string& file, const ValidateRequest& 
 }  // namespace
 
 std::vector<SuiteEntry> validation_suites() {
-    const auto published = [](const char* file) {
-        return [file](const ValidateRequest& request) { return published_suite(file, request); };
+    const auto steps = [](const char* name, const char* what) {
+        SuiteEntry entry{name, what, [name](const ValidateRequest& request) { return steps_suite(name, request); }};
+        entry.inputs = [name] { return table_fingerprint(held_rows(published_suite(name))); };
+        return entry;
     };
-    return {{"megascale", "MegaScale and Megatron-LM (NSDI'24), 175B and 530B", published("megascale")},
-            {"megascale-moe", "MegaScale-MoE and Megatron-LM (EuroSys'26), 352B mixture of experts",
-             published("megascale-moe")},
+    return {steps("megascale", "MegaScale and Megatron-LM (NSDI'24), 175B and 530B"),
+            steps("megascale-moe", "MegaScale-MoE and Megatron-LM (EuroSys'26), 352B mixture of experts"),
             {"deepseek-v3", "DeepSeek-V3 on 2,048 H800: a step under DualPipe", deepseek_v3_suite},
-            {"article", "the article's synthetic profile: claimed, predicted, and why they differ", article_suite}};
+            deepep_suite(), qwen3_imbalance_suite(), article_suite()};
 }
 
 }  // namespace rehearse

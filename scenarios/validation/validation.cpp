@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
-#include <sstream>
 
 #include "scenarios/validation/accuracy.hpp"
 #include "scenarios/validation/marked_block.hpp"
@@ -16,15 +15,6 @@
 namespace rehearse {
 
 namespace {
-
-std::string_view use_word(PublishedUse use) {
-    switch (use) {
-        case PublishedUse::fit: return "fitted";
-        case PublishedUse::predict: return "predicted";
-        case PublishedUse::none: break;
-    }
-    return "not held";
-}
 
 std::string percent(std::optional<double> fraction) {
     return fraction ? fmt::format("{:+.2f} %", 100 * *fraction) : "-";
@@ -56,49 +46,14 @@ std::string ratio_lines(const ValidationSuite& suite) {
     return text;
 }
 
-std::string figure_lines(const ValidationSuite& suite) {
-    std::string text;
-    for (const ValidationFigure& figure : suite.figures) {
-        const PublishedFigure& published = figure.published;
-        text += fmt::format("{}: predicted {:.4g} {}", published.quantity, figure.predicted, published.unit);
-        if (published.value) text += fmt::format(", published {:.4g}", *published.value);
-        if (published.value && published.band)
-            text += fmt::format(" +- {:.0f} %, error {}", 100 * *published.band,
-                                percent(figure.predicted / *published.value - 1));
-        if (published.least) text += fmt::format(", at least {:.4g} is wanted", *published.least);
-        text += figure.exceeds_band() ? " EXCEEDED\n" : "\n";
-    }
-    return text;
-}
-
 std::string notes(const ValidationSuite& suite) {
-    return ratio_lines(suite) + figure_lines(suite) + mean_error_line(suite, PublishedUse::predict) +
-           mean_error_line(suite, PublishedUse::fit);
-}
-
-Table claims_table(const ValidationSuite& suite) {
-    Table table({"claim", "claimed", "predicted", "why they differ"});
-    for (const ClaimRow& row : suite.claims) table.add({row.claim, row.claimed_text, row.predicted_text, row.why});
-    return table;
-}
-
-// The same for a screen: why they differ stands under each row.
-std::string claims_text(const ValidationSuite& suite) {
-    Table table({"claim", "claimed", "predicted"});
-    for (const ClaimRow& row : suite.claims) table.add({row.claim, row.claimed_text, row.predicted_text});
-    std::istringstream lines(table.render(TableFormat::text));
-    std::string text;
-    std::size_t header = 2, next = 0;
-    for (std::string line; std::getline(lines, line);) {
-        text += line + "\n";
-        if (header > 0) --header;
-        else if (next < suite.claims.size()) text += "    " + suite.claims[next++].why + "\n";
-    }
+    std::string text = ratio_lines(suite) + mean_error_line(suite, PublishedUse::predict) +
+                       mean_error_line(suite, PublishedUse::fit) + figure_notes(suite.figures);
+    for (const std::string& note : suite.notes) text += note + "\n";
     return text;
 }
 
 Table table_of(const ValidationSuite& suite) {
-    if (!suite.claims.empty()) return claims_table(suite);
     const bool any_left_out = std::any_of(suite.rows.begin(), suite.rows.end(),
                                           [](const ValidationRow& row) { return row.left_out_s.has_value(); });
     std::vector<std::string> columns{"system",        "gpus",          "published s", "predicted s", "error",
@@ -124,6 +79,16 @@ Table table_of(const ValidationSuite& suite) {
         table.add(std::move(cells));
     }
     return table;
+}
+
+std::string tables_of(const ValidationSuite& suite, TableFormat format) {
+    std::string text;
+    if (!suite.rows.empty()) text = table_of(suite).render(format);
+    if (!suite.rows.empty() && !suite.figures.empty()) text += "\n";
+    if (!suite.figures.empty()) text += figure_table(suite.figures).render(format);
+    if (!suite.claims.empty())
+        text += format == TableFormat::text ? claims_text(suite.claims) : claims_markdown(suite.claims);
+    return text;
 }
 
 }  // namespace
@@ -159,11 +124,6 @@ bool ValidationRow::exceeds_band() const {
     return step || share;
 }
 
-bool ValidationFigure::exceeds_band() const {
-    if (published.least && predicted < *published.least) return true;
-    return published.value && published.band && std::abs(predicted / *published.value - 1) > *published.band;
-}
-
 const ValidationRow* ValidationSuite::row(const std::string& scenario) const {
     const auto at = std::find_if(rows.begin(), rows.end(),
                                  [&](const ValidationRow& row) { return row.published.scenario == scenario; });
@@ -187,15 +147,16 @@ bool ValidationSuite::exceeds_band() const {
 }
 
 std::string suite_text(const ValidationSuite& suite) {
-    if (!suite.claims.empty()) return suite.title + "\n" + claims_text(suite);
-    return suite.title + "\n" + table_of(suite).render(TableFormat::text) + notes(suite);
+    return suite.title + "\n" + tables_of(suite, TableFormat::text) + notes(suite);
 }
 
 std::string suite_markdown(const ValidationSuite& suite) {
     std::vector<PublishedRow> rows;
     for (const ValidationRow& row : suite.rows) rows.push_back(row.published);
-    for (const std::string& scenario : suite.claim_scenarios) rows.push_back({scenario, {}, {}, {}, {}, {}, {}});
-    return accuracy_block(inputs_fingerprint(rows), table_of(suite).render(TableFormat::markdown), notes(suite));
+    PublishedTable table{suite.name, suite.title, std::move(rows)};
+    table.scenarios = suite.scenarios;
+    for (const ValidationFigure& figure : suite.figures) table.figures.push_back(figure.published);
+    return accuracy_block(table_fingerprint(table), tables_of(suite, TableFormat::markdown), notes(suite));
 }
 
 nlohmann::ordered_json validation_json(const std::vector<ValidationSuite>& suites,
@@ -229,17 +190,13 @@ nlohmann::ordered_json validation_json(const std::vector<ValidationSuite>& suite
                             {"unit", p.unit},
                             {"published", optional(p.value)},
                             {"predicted", figure.predicted},
-                            {"error", p.value ? nlohmann::ordered_json(figure.predicted / *p.value - 1)
-                                              : nlohmann::ordered_json()},
-                            {"status", use_word(p.value ? PublishedUse::predict : PublishedUse::none)}});
+                            {"error", optional(figure.error())},
+                            {"status", use_word(p.use)}});
         }
     }
     nlohmann::ordered_json claims = nlohmann::ordered_json::array();
-    for (const ValidationSuite& suite : suites) {
-        for (const ClaimRow& row : suite.claims)
-            claims.push_back({{"suite", suite.name}, {"id", row.id}, {"claim", row.claim}, {"unit", row.unit},
-                              {"claimed", row.values}, {"predicted", row.predicted}, {"why", row.why}});
-    }
+    for (const ValidationSuite& suite : suites)
+        for (const ClaimRow& row : suite.claims) claims.push_back(claim_json(suite.name, row));
     nlohmann::ordered_json document{{"schema_version", 1}};
     if (!claims.empty()) document["claims"] = std::move(claims);
     if (!rows.empty()) document["rows"] = std::move(rows);

@@ -1,6 +1,7 @@
 // `rehearse validate`: published tables against predictions.
 //
-// A suite is a published table with the program's prediction for every row. A row is `fitted` when parameters were
+// A suite is a published table of steps, of other figures or of both with the program's
+// prediction for every row. A row is `fitted` when parameters were
 // fitted on it and `predicted` otherwise; only the latter says how good the program is. A row without a published
 // figure is predicted and compared with nothing ("not held").
 #pragma once
@@ -12,6 +13,8 @@
 #include <string>
 #include <vector>
 
+#include "scenarios/validation/claim_table.hpp"
+#include "scenarios/validation/figure_suite.hpp"
 #include "scenarios/validation/published.hpp"
 
 namespace rehearse {
@@ -29,28 +32,14 @@ struct ValidationRow {
     bool exceeds_band() const;
 };
 
-struct ValidationFigure {
-    PublishedFigure published;
-    double predicted = 0;
-    bool exceeds_band() const;
-};
-
-// A claim without a band: what arithmetic or the simulator gives instead, and why.
-struct ClaimRow {
-    std::string id, claim;
-    std::vector<double> values, predicted;
-    std::string unit;
-    std::string claimed_text, predicted_text, why;
-};
-
 struct ValidationSuite {
     std::string name;
     std::string title;
     std::vector<ValidationRow> rows;
     std::vector<PublishedRatio> ratios = {};
     std::vector<ValidationFigure> figures = {};
+    std::vector<std::string> scenarios = {}, notes = {};  // of the figures and claims
     std::vector<ClaimRow> claims = {};
-    std::vector<std::string> claim_scenarios = {};  // that answer them
 
     const ValidationRow* row(const std::string& scenario) const;  // nullptr: no such row
     std::optional<double> predicted(const PublishedRatio& ratio) const;  // nothing without both rows
@@ -70,6 +59,7 @@ struct SuiteEntry {
     std::string name;
     std::string what;
     std::function<ValidationSuite(const ValidateRequest&)> compute;
+    std::function<std::string()> inputs = {};  // what a block of it names when it is current; none: not checked
 };
 
 // All suites, in the order in which they are printed. Defined in validate_suites.cpp.
@@ -83,7 +73,8 @@ std::string suite_text(const ValidationSuite& suite);
 std::string suite_markdown(const ValidationSuite& suite);  // the same as a block of a document
 
 // What --json writes, schema_version 1. `rows`, which reports/ reads: [{suite, system, gpus, quantity, published,
-// predicted, error, status}]. `files`: as validate_a100_command() returns them. Each is left out when it is empty.
+// predicted, error, status}], of a figure with its unit and without system and gpus. `files`: as
+// validate_a100_command() returns them. Each is left out when it is empty.
 nlohmann::ordered_json validation_json(const std::vector<ValidationSuite>& suites, const nlohmann::ordered_json& files);
 
 // Computes and prints the suites. InputError for an unknown name.

@@ -25,7 +25,9 @@ TEST_P(DualPipe, EveryChunkOfEveryMicroBatchPassesOnce) {
         std::set<std::pair<std::uint32_t, std::uint32_t>> forward, backward, weights;
         for (const DualPass& pass : build_dual_pipe(rank, p, m)) {
             const std::pair back{pass.backward_chunk(), pass.backward};
-            if (pass.has_forward()) EXPECT_TRUE(forward.insert({pass.chunk, pass.forward}).second);
+            if (pass.has_forward()) {
+                EXPECT_TRUE(forward.insert({pass.chunk, pass.forward}).second);
+            }
             if (pass.has_backward()) {
                 EXPECT_TRUE(forward.contains(back)) << "backward before its forward";
                 EXPECT_TRUE(backward.insert(back).second);

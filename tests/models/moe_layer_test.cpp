@@ -49,8 +49,8 @@ std::map<LocalCollectiveKind, double> sent(const TrainingSpec& training, Phase p
 }
 
 // b = 1, s = 8,192, h = 4,096, n = 8, m = 4, k = 3, two bytes: 2 b s h (n-1)/n elements for tensor parallelism, times
-// k / n for the exchange of rows. Sequence parallelism sends queries, keys and values once and the context back: 1 + 2/m
-// and 1 elements of h for each of the rank's b s / n tokens.
+// k / n for the exchange of rows. Sequence parallelism sends queries, keys and values once and the context back: 1 +
+// 2/m and 1 elements of h for each of the rank's b s / n tokens.
 TEST(MoeLayer, BytesOfTheForms) {
     const double tensor = 2 * 8192.0 * 4096 * 7 / 8 * 2;
     const auto by_heads = sent(moe_352b(), Phase::forward);
@@ -96,6 +96,26 @@ TEST(MoeLayer, EachKindOfOverlapExposesLess) {
         EXPECT_LT(beside, 0.7 * blocking);
         EXPECT_LT(tiles, 0.5 * beside);
         EXPECT_GE(tiles, 0);
+    }
+}
+
+// All tokens of eight ranks are as many rows as eight experts per token make: beyond six or so, where copies without
+// reordering are faster, they are gathered.
+TEST(MoeLayer, ManyExpertsPerTokenAreGathered) {
+    TrainingSpec training = sequence_and_experts();
+    const auto exchanged = [&](ExchangeChoice choice) {
+        training.technique.exchange = choice;
+        double exposed = 0;
+        for (const PricedSegment& segment : priced(training, Phase::forward).segments)
+            exposed += segment.part == Part::ep_exposed ? segment.communication.seconds() : 0;
+        return exposed;
+    };
+    for (const std::int64_t k : {2, 12}) {
+        training.model.experts.top_k = k;
+        const double direct = exchanged(ExchangeChoice::direct), gather = exchanged(ExchangeChoice::gather);
+        EXPECT_EQ(direct < gather, k == 2);
+        EXPECT_DOUBLE_EQ(exchanged(ExchangeChoice::fastest), std::min(direct, gather));
+        EXPECT_GT(exchanged(ExchangeChoice::ring), direct);
     }
 }
 

@@ -1,5 +1,5 @@
-// The works of DualPipe: a pair runs what its forward and its backward run alone, exchanges come in DeepSeek's order, and
-// beside operators they take what the profile's kernels take.
+// The works of DualPipe: a pair runs what its forward and its backward run alone, exchanges come in DeepSeek's order
+// and begin early where they may, messages of both lanes match.
 #include <gtest/gtest.h>
 
 #include "models/workload/moe/dual_work.hpp"
@@ -48,7 +48,8 @@ Totals totals_of(const Work& work) {
     for (const Segment& segment : work.segments) {
         totals.exchanges += segment.collective.kind == LocalCollectiveKind::none ? 0 : 1;
         for (const Operator& op : segment.operators) {
-            if (op.kind == OperatorKind::gemm) totals.products += 2.0 * static_cast<double>(op.batch * op.m * op.n * op.k);
+            const std::int64_t product = op.batch * op.m * op.n * op.k;
+            if (op.kind == OperatorKind::gemm) totals.products += 2.0 * static_cast<double>(product);
             if (op.kind == OperatorKind::attention) totals.attention += op.flops.value;
             if (op.kind == OperatorKind::memory) totals.bytes += op.bytes;
         }
@@ -133,7 +134,7 @@ TEST(PairedLayer, MessagesOfBothLanesMatch) {
         }
         return list;
     };
-    for (const std::uint8_t lane : {0, 1}) {
+    for (const std::uint8_t lane : std::initializer_list<std::uint8_t>{0, 1}) {
         for (std::uint32_t stage = 0; stage + 1 < stages; ++stage) {
             const auto sent = messages(stage, Op::send, Direction::to_next, lane);
             EXPECT_EQ(sent.size(), static_cast<std::size_t>(workload.training.micro_batches() / 2));

@@ -84,7 +84,8 @@ TEST(MoePolicies, CapacityBoundsEveryRankAndCountsWhatItDrops) {
     const PolicyOutcome outcome = run(training, {});
     double kept = 0;
     for (const LayerLoad& load : outcome.step.loads) {
-        for (std::uint32_t rank = 0; rank < load.ranks; ++rank) EXPECT_LE(load.rank_rows(rank), 3380.0 / 3072 + 1e-5);  // rounded up
+        for (std::uint32_t rank = 0; rank < load.ranks; ++rank)
+            EXPECT_LE(load.rank_rows(rank), 3380.0 / 3072 + 1e-5);  // rounded up
         kept += rows(load) / 6;
     }
     EXPECT_NEAR(outcome.step.figures.dropped, 1 - kept, 1e-3);
@@ -106,7 +107,8 @@ TEST(MoePolicies, TooFewSlotsAreRefused) {
     EXPECT_THROW(run(skewed(), policies), InputError);
 }
 
-// 1 - 0.6 / q of a dispatch can hide: the first chunk is what the ring holds at its threshold, for any split over peers.
+// 1 - 0.6 / q of a dispatch can hide: the first chunk is what the ring holds at its threshold, for any split over
+// peers.
 TEST(StreamShare, IsThresholdOverRefills) {
     const Stream draw(5, "test.stream");
     for (const std::int64_t refills : {1, 2, 6, 20}) {

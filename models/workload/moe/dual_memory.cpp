@@ -53,7 +53,8 @@ MemoryReport dual_stage_memory(const TrainingSpec& training, std::uint32_t rank,
         of_chunk[chunk] = chunk_bytes(training, layers);
         if (at + 1 < stages) continue;  // logits in half precision and fp32, and their gradient
         const auto tokens = static_cast<double>(training.micro_batch * training.model.sequence);
-        report.workspace = bytes(8 * tokens * static_cast<double>(1 + training.model.extra_tokens) * static_cast<double>(training.model.vocab));
+        const std::int64_t logits = (1 + training.model.extra_tokens) * training.model.vocab;
+        report.workspace = bytes(8 * tokens * static_cast<double>(logits));
     }
     const auto shards = [&](std::int64_t ranks) { return parallel.zero >= 1 ? static_cast<double>(ranks) : 1; };
     report.weights = bytes(weight_bytes * (held.dense + resident_experts * held.experts));

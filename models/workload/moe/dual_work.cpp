@@ -7,21 +7,17 @@
 
 namespace rehearse {
 
-namespace {
-
-const char* name_of(DualWork kind) {
-    constexpr const char* names[] = {"forward", "backward", "backward input", "weights", "pair"};
+std::string_view name(DualWork kind) {
+    constexpr std::string_view names[] = {"forward", "backward", "backward input", "weights", "pair"};
     return names[static_cast<std::size_t>(kind)];
 }
-
-}  // namespace
 
 Work dual_work(const TrainingSpec& training, DualWork kind, const ChunkPart& forward, const ChunkPart& backward) {
     const bool goes_forward = kind == DualWork::forward || kind == DualWork::pair;
     const bool goes_back = kind != DualWork::forward && kind != DualWork::weights;
     const Switch weights = kind == DualWork::backward_input ? Switch::off : Switch::on;
     Work work;
-    work.name = name_of(kind);
+    work.name = name(kind);
     LayerBuilder outside(training, work);
     MoeLayerBuilder layers(training, work);
     const auto at_end = [&](bool stands_there, std::int64_t times, void (LayerBuilder::*build)()) {

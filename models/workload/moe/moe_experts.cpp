@@ -63,7 +63,11 @@ void MoeLayerBuilder::expert_weight_gradient(const char* name, double in, double
 
 ExchangeShape MoeLayerBuilder::exchange_shape(LocalCollectiveKind kind) const {
     const double element = kind == LocalCollectiveKind::dispatch && is_fp8() ? fp8_element : 2;
-    return {n_ * expert_width_, model_.experts.top_k, element * h_, model_.experts.routed, model_.experts.node_limit};
+    ExchangeShape shape{n_ * expert_width_, model_.experts.top_k, element * h_, model_.experts.routed,
+                        model_.experts.node_limit};
+    const ExchangeChoice choice = training_.technique.exchange;
+    if (choice != ExchangeChoice::fastest) shape.form = exchange_forms[static_cast<std::size_t>(choice) - 1];
+    return shape;
 }
 
 void MoeLayerBuilder::exchange(LocalCollectiveKind kind, Hiding hiding, std::size_t partner) {

@@ -83,6 +83,7 @@ private:
     void product_weights(const char* name, double in, double out);
     void recomputing_swiglu_backward(const char* name, double elements, ExpertRows scaled);
     void latent_up_projections();
+    void attention_gradient_kernels();
     bool joins(std::int64_t layer) const { return layer >= model_.layers; }  // of ModelSpec::extra_tokens
     void paired_exchange(LocalCollectiveKind kind, Switch cached, std::size_t partner, std::size_t early);
 

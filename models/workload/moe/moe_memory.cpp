@@ -1,12 +1,12 @@
 #include "models/workload/moe/moe_memory.hpp"
 
-#include <algorithm>
-
 #include "models/workload/moe/moe_model.hpp"
 
 namespace rehearse {
 
 namespace {
+
+constexpr std::int64_t gpus_per_node = 8;
 
 double real(std::int64_t value) { return static_cast<double>(value); }
 
@@ -22,19 +22,17 @@ double mlp_units(const TrainingSpec& training, Recompute recompute) {
     return (recompute == Recompute::selective ? 2 : 3) * f;
 }
 
-double expert_units(const TrainingSpec& training, Recompute recompute) {
-    const ModelSpec& model = training.model;
+// An all-gather over up to a node of ranks; beyond that only the routed rows arrive.
+double gathered_copies(const TrainingSpec& training) {
     const ParallelSpec& parallel = training.parallel;
-    const double f = real(model.expert_ffn()) / real(model.hidden), k = real(model.experts.top_k);
-    const double shared = f * real(model.experts.shared), width = real(parallel.expert_width());
-    if (recompute == Recompute::selective) return 2 * k * f + 2 * shared + 2 * k;
-    const double gathered = real(parallel.expert > 1 ? std::min<std::int64_t>(parallel.expert, 8) : parallel.tensor);
-    return 2 * gathered + 2 * k * width + 3 * k * f + 3 * shared + 2 * k;
+    if (parallel.expert > gpus_per_node) return real(training.model.experts.top_k);
+    return real(parallel.expert > 1 ? parallel.expert : parallel.tensor);
 }
 
-// Under DualPipe, per token: layer input and residual between the blocks in half precision, the latents (or queries, keys
-// and values), the attention's result; in the precision of products the dispatched rows, which are not sent again, and
-// the inputs of SwiGLU. Without recomputation also the norms' results, queries, keys and values, and SwiGLU's results.
+// Under DualPipe, per token: layer input and residual between the blocks in half precision, the latents (or queries,
+// keys and values), the attention's result; in the precision of products the dispatched rows, which are not sent again,
+// and the inputs of SwiGLU. Without recomputation also the norms' results, queries, keys and values, and SwiGLU's
+// results.
 double dual_layer_bytes(const TrainingSpec& training, std::int64_t layer, Recompute recompute) {
     const ModelSpec& model = training.model;
     const double h = real(model.hidden), half = 2;
@@ -57,11 +55,10 @@ double moe_layer_activation_bytes(const TrainingSpec& training, std::int64_t lay
     if (training.parallel.is_dual()) return dual_layer_bytes(training, layer, recompute);
     if (recompute == Recompute::full) return unit_bytes(training);  // the layer's input
     const double m = real(training.model.heads) / real(training.model.key_heads());
-    const double residual = 4;
     const double block = recompute == Recompute::selective ? 4 + 2 / m : 12 + 5 / m;
     const double mlp = has_experts(training.model, layer) ? expert_units(training, recompute)
                                                           : mlp_units(training, recompute);
-    return unit_bytes(training) * (block + residual + mlp);
+    return unit_bytes(training) * (block + mlp);
 }
 
 }  // namespace rehearse

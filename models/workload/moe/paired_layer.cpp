@@ -1,7 +1,7 @@
 // MoeLayerBuilder under DualPipe: a layer forward and a layer backward side by side (moe_layer_builder.hpp has the
 // order). Memory-bound kernels are counted in bytes: a fused kernel reads and writes each of its tensors once. With fp8
 // the operands of products have one byte; casting reads two and writes one. A weight gradient contracts over tokens and
-// takes both operands quantised along them, which is a pass of its own over what was quantised along the other dimension.
+// takes both operands quantised along them: a pass of its own over what was quantised along the other dimension.
 #include "models/workload/moe/moe_layer_builder.hpp"
 
 namespace rehearse {
@@ -28,6 +28,7 @@ void MoeLayerBuilder::unit(std::optional<std::int64_t> forward, std::optional<st
     if (forward_rows) layer_ = static_cast<std::uint32_t>(*forward);
     first = mark();
     if (backward && is_on(weights)) paired_mlp_weights(*backward);
+    if (forward_rows && collective_before() != nullptr) collective_before()->late = mark();  // mlp(W) needs no rows
     if (forward) paired_mlp_forward(*forward);
     if (backward_rows) paired_exchange(LocalCollectiveKind::combine, Switch::on, first, LocalCollective::not_early);
     first = mark();
@@ -37,7 +38,9 @@ void MoeLayerBuilder::unit(std::optional<std::int64_t> forward, std::optional<st
     if (forward_rows) paired_exchange(LocalCollectiveKind::combine, Switch::on, first, LocalCollective::not_early);
     if (forward_rows && backward && is_on(weights)) weights_from_ = gradients;
     layer_ = no_layer;
-    if (forward) passes("residual", costs_.residual_forward, n_ * h_);
+    // The shared experts' results join those that the exchange has summed.
+    if (forward_rows && shared_ > 0) passes("residual", {costs_.residual_forward.passes + 1, 1}, n_ * h_);
+    else if (forward) passes("residual", costs_.residual_forward, n_ * h_);
 }
 
 void MoeLayerBuilder::weights(std::int64_t layer) {
@@ -83,12 +86,24 @@ void MoeLayerBuilder::latent_up_projections() {
     memory("join keys", half * n_ * heads * (d + query_key_width(model_)), 1);
 }
 
+// FlashAttention's backward has a kernel before it (reads the result and its gradient, clears the gradients of queries)
+// and one behind (those from single to half precision). Latent attention then takes the gradients of keys and values
+// apart and joins them again by latent.
+void MoeLayerBuilder::attention_gradient_kernels() {
+    const double d = static_cast<double>(model_.head_width()), queries = query_key_width(model_);
+    const double heads = static_cast<double>(model_.heads), keys = static_cast<double>(model_.key_heads());
+    memory("attention before", n_ * heads * (2 * half * d + 4 * queries), 1);
+    memory("attention behind", n_ * heads * (4 + half) * queries, 1);
+    if (model_.latent.query_rank > 0) memory("split keys", half * n_ * keys * (queries + d + 2 * d), 1);
+}
+
 void MoeLayerBuilder::paired_attention_backward(std::int64_t layer) {
     const std::vector<MatrixShape> in = input_projections(model_);
     const MatrixShape out = output_projection(model_);
     if (has_experts(model_, layer)) {
         passes("gate backward", custom_ ? PassCount{8, 3} : PassCount{24, 12}, n_ * experts_);
         gemm("gate dgrad", n_, h_, experts_);
+        passes("sum gradients", {shared_ > 0 ? 4.0 : 3.0, 1}, n_ * h_);  // of routed and shared experts, and the gate
     }
     if (again()) passes("norm again", costs_.norm_forward, n_ * h_);
     passes("norm backward", costs_.norm_backward, n_ * h_);
@@ -100,6 +115,7 @@ void MoeLayerBuilder::paired_attention_backward(std::int64_t layer) {
         latent_up_projections();
     }
     attention_kernel(AttentionPhase::backward);
+    attention_gradient_kernels();
     for (std::size_t i = in.size(); i-- > 0;) {
         quantise("cast", n_ * in[i].out);
         product("qkv dgrad", in[i].out, in[i].in);

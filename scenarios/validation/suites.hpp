@@ -1,0 +1,12 @@
+// The suites of `rehearse validate` that have a file of their own; validate_suites.cpp lists them.
+#pragma once
+
+#include "scenarios/validation/validation.hpp"
+
+namespace rehearse {
+
+SuiteEntry deepep_suite();           // kernels that exchange experts' rows: deepep_suite.hpp
+SuiteEntry article_suite();          // claims of a synthetic profile: article_claims.hpp
+SuiteEntry qwen3_imbalance_suite();  // unequal routing against forced balance
+
+}  // namespace rehearse
