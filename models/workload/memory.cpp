@@ -43,7 +43,7 @@ double chunks_in_flight(const TrainingSpec& training, std::uint32_t stage) {
 }
 
 MemoryReport stage_memory(const TrainingSpec& training, std::uint32_t stage, double resident_experts) {
-    if (training.parallel.is_dual()) return dual_stage_memory(training, stage);
+    if (training.parallel.is_dual()) return dual_stage_memory(training, stage, resident_experts);
     const ParallelSpec& parallel = training.parallel;
     const double p = static_cast<double>(parallel.pipeline), v = static_cast<double>(parallel.virtual_stages);
     const bool moe = training.model.kind == ModelKind::moe;

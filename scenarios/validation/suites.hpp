@@ -9,5 +9,6 @@ SuiteEntry deepep_suite();             // kernels that exchange experts' rows: d
 SuiteEntry megatron_exchange_suite();  // the same under Megatron-Core, H100
 SuiteEntry moe_memory_suite();         // what recomputation saves
 SuiteEntry qwen3_imbalance_suite();    // unequal routing against forced balance
+SuiteEntry article_suite();            // claims of a synthetic profile: article_claims.hpp
 
 }  // namespace rehearse

@@ -86,6 +86,8 @@ std::string tables_of(const ValidationSuite& suite, TableFormat format) {
     if (!suite.rows.empty()) text = table_of(suite).render(format);
     if (!suite.rows.empty() && !suite.figures.empty()) text += "\n";
     if (!suite.figures.empty()) text += figure_table(suite.figures).render(format);
+    if (!suite.claims.empty())
+        text += format == TableFormat::text ? claims_text(suite.claims) : claims_markdown(suite.claims);
     return text;
 }
 
@@ -192,7 +194,11 @@ nlohmann::ordered_json validation_json(const std::vector<ValidationSuite>& suite
                             {"status", use_word(p.use)}});
         }
     }
+    nlohmann::ordered_json claims = nlohmann::ordered_json::array();
+    for (const ValidationSuite& suite : suites)
+        for (const ClaimRow& row : suite.claims) claims.push_back(claim_json(suite.name, row));
     nlohmann::ordered_json document{{"schema_version", 1}};
+    if (!claims.empty()) document["claims"] = std::move(claims);
     if (!rows.empty()) document["rows"] = std::move(rows);
     if (!files.empty()) document["files"] = files;
     return document;

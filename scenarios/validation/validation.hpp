@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "scenarios/validation/claim_table.hpp"
 #include "scenarios/validation/figure_suite.hpp"
 #include "scenarios/validation/published.hpp"
 
@@ -37,7 +38,8 @@ struct ValidationSuite {
     std::vector<ValidationRow> rows;
     std::vector<PublishedRatio> ratios = {};
     std::vector<ValidationFigure> figures = {};
-    std::vector<std::string> scenarios = {}, notes = {};  // of the figures
+    std::vector<std::string> scenarios = {}, notes = {};  // of the figures and claims
+    std::vector<ClaimRow> claims = {};
 
     const ValidationRow* row(const std::string& scenario) const;  // nullptr: no such row
     std::optional<double> predicted(const PublishedRatio& ratio) const;  // nothing without both rows

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "runtime/moe/expert_policies.hpp"
 #include "sim/base/fault.hpp"
 
 namespace rehearse {
@@ -98,6 +99,52 @@ TEST(PagedSteps, DropsWhatCanNeverFindRoom) {
 
 TEST(PagedSteps, RefusesAPageLargerThanItsBudget) {
     EXPECT_THROW(run_paged_steps(policy_of(0.2), rank_of(slow), steps_of(1, 4, 1), 1), InputError);
+}
+
+// 64 experts on 8 ranks, top-2, 8 x 1,024 tokens a step; 3 experts take half of them.
+struct Job {
+    Job() {
+        training.model = {.kind = ModelKind::moe, .layers = 4, .hidden = 256, .heads = 8, .ffn = 1024, .vocab = 1024,
+                          .sequence = 1024};
+        training.model.experts = {.routed = 64, .shared = 0, .top_k = 2, .ffn = 512, .dense_layers = 1};
+        training.parallel.data = 8;
+        training.parallel.expert = 8;
+        training.batch_global = 8;
+        training.routing.kind = RoutingKind::skew;
+        training.routing.groups = {{3, 0.5}};
+        policies.warmup_steps = 20;
+    }
+    PolicyOutcome run() const {
+        return run_expert_policies({training, policies, 8, gigabits_per_second(200), picoseconds(5'000'000), 1, pace});
+    }
+    TrainingSpec training;
+    PolicySpec policies;
+    LayerPace pace{picoseconds(500'000'000), picoseconds(1'000'000'000)};
+};
+
+TEST(PagedSteps, ThePagerRunsOnTheBusiestRank) {
+    Job job;
+    job.policies.pager.active = Switch::on;
+    job.policies.pager.resident = 0.5;
+    job.policies.pager.spec.page = Bytes{1 << 20};
+    job.policies.pager.spec.migrate_after = 1 << 20;
+    const ExpertStep step = job.run().step, again = job.run().step;
+    EXPECT_EQ(step.resident_experts, 0.5);
+    EXPECT_GT(step.figures.page_misses, 0);
+    EXPECT_EQ(step.figures.page_migrations, 0);
+    EXPECT_EQ(step.page_wait_s, again.page_wait_s);
+    job.policies.pager.pcie_alone = job.policies.pager.pcie_duplex = gigabits_per_second(10);
+    EXPECT_GT(job.run().step.page_wait_s, step.page_wait_s);  // a slower link
+}
+
+// An expert of 0.79 MB: the weights of the 24 experts of a rank, which balanced routing uses as well.
+TEST(PagedSteps, BalancedRoutingIsPagedToo) {
+    Job job;
+    job.training.routing.kind = RoutingKind::balanced;
+    job.policies.pager.active = Switch::on;
+    job.policies.pager.resident = 0.5;
+    job.policies.pager.spec.page = Bytes{1 << 20};
+    EXPECT_GT(job.run().step.figures.page_misses, 0);
 }
 
 }  // namespace
