@@ -1,5 +1,7 @@
 #include "scenarios/job_traffic.hpp"
 
+#include <algorithm>
+
 #include "models/workload/volume.hpp"
 #include "runtime/scheduler/place.hpp"
 
@@ -96,6 +98,11 @@ Placement place_job(const ValidScenario& scenario, const Workload& workload, con
     const auto& order = parallel.rank_order;
     std::int64_t block = order[0] == Dimension::tensor ? parallel.tensor : 1;
     if (block > 1 && order[1] == Dimension::context) block *= parallel.context;
+    // Ranks that exchange rows fill whole nodes.
+    const bool data_next =
+        order[0] == Dimension::tensor && order[1] == Dimension::context && order[2] == Dimension::data;
+    const std::int64_t exchanging = std::min<std::int64_t>(parallel.expert_span(), cluster.gpus_per_node());
+    if (data_next && exchanging % block == 0) block = exchanging;
     if (block > cluster.gpus_per_node() && block % cluster.gpus_per_node() != 0) block = 1;
     return place(job_traffic(workload), workload.layout.rank_count(), static_cast<std::uint32_t>(block), cluster,
                  scenario.job().placement, seed);
