@@ -85,7 +85,8 @@ TEST(Readme, ShowsMakeTargetsThatExist) {
     }
     for (const char* part :
          {"run scenarios/library/megascale_175b_12288.yaml", "ctest --test-dir", "tests/bench/*_bench",
-          "validate megascale deepseek-v3 a100-steps --published held --leave-one-out on --folds 5"})
+          "validate megascale megascale-moe deepseek-v3 a100-steps deepep",
+          "--published held --leave-one-out on --folds 5"})
         EXPECT_NE(all.find(part), std::string::npos) << part;
 }
 
