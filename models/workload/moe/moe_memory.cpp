@@ -38,14 +38,6 @@ double expert_units(const TrainingSpec& training, Recompute recompute) {
     return 2 * gathered_copies(training) + 2 * k * width + 3 * k * f + 3 * shared;
 }
 
-double expert_units(const TrainingSpec& training, Recompute recompute) {
-    const ModelSpec& model = training.model;
-    const double f = real(model.expert_ffn()) / real(model.hidden), k = real(model.experts.top_k);
-    const double shared = f * real(model.experts.shared), width = real(training.parallel.expert_width());
-    if (recompute == Recompute::selective) return 2 * k * f + 2 * shared;
-    return 2 * gathered_copies(training) + 2 * k * width + 3 * k * f + 3 * shared;
-}
-
 // Under DualPipe, per token: layer input and residual between the blocks in half precision, the latents (or queries,
 // keys and values), the attention's result; in the precision of products the dispatched rows, which are not sent again,
 // and the inputs of SwiGLU. Without recomputation also the norms' results, queries, keys and values, and SwiGLU's
