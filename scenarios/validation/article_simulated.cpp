@@ -117,9 +117,10 @@ void answer_split(const Claims& claims, const System& system, Answers& answers) 
     answers["active"] = {{busy(none), busy(all)}, "time in kernels that compute; what the article counts is not said"};
     answers["throughput"] = {
         {system.tokens_per_s(all)},
-        fmt::format("possible for {:.1f}B active parameters, at {:.0f} % MFU; not for the article's title, a 352B model",
-                    moe_parameters(system.scenario.training().model, ExpertCount::active) / 1e9,
-                    100 * system.ablation.subsets[all].mfu)};
+        fmt::format(
+            "possible for {:.1f}B active parameters, at {:.0f} % MFU; not for the article's title, a 352B model",
+            moe_parameters(system.scenario.training().model, ExpertCount::active) / 1e9,
+            100 * system.ablation.subsets[all].mfu)};
 }
 
 void answer_memory(const Claims& claims, const System& system, Answers& answers) {

@@ -10,6 +10,7 @@
 #include "scenarios/reading/validate_scenario.hpp"
 #include "scenarios/validation/article_claims.hpp"
 #include "tests/scenarios/program.hpp"
+#include "tests/sim/temporary_folder.hpp"
 
 namespace rehearse {
 namespace {
