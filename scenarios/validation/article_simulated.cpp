@@ -90,15 +90,18 @@ void answer_split(const Claims& claims, const System& system, Answers& answers) 
     const double left = claims("exposed", 1) / 100 * claims("step_256", 1);
     answers["split"] = {
         {groups[0].ordered, groups[1].ordered, groups[2].ordered},
-        fmt::format("the article's own exposed communication, {:.0f} to {:.0f} ms, is a factor of {:.2f} by itself, not {}; "
-                    "its skew puts {:.1f} times the mean on the busiest GPU, {:.1f} would follow from its deviation; a "
-                    "system without pages waits for none, so that paging can only cost: {:.0f} ms to fetch what is not "
-                    "resident",
-                    exposed, left, base / (base - exposed + left), claims("split"), before.rank_max_over_mean,
-                    1 + claims("deviation") * expected_maximum(ranks), system.fetch_ms())};
-    answers["exposed"] = {{system.exposed(none), system.exposed(all)},
-                          fmt::format("an exchange ends with its last member, here one with {:.1f} times the mean; waits "
-                                      "for it count as communication", before.rank_max_over_mean)};
+        fmt::format(
+            "the article's own exposed communication, {:.0f} to {:.0f} ms, is a factor of {:.2f} by itself, not {}; "
+            "its skew puts {:.1f} times the mean on the busiest GPU, {:.1f} would follow from its deviation; a "
+            "system without pages waits for none, so that paging can only cost: {:.0f} ms to fetch what is not "
+            "resident",
+            exposed, left, base / (base - exposed + left), claims("split"), before.rank_max_over_mean,
+            1 + claims("deviation") * expected_maximum(ranks), system.fetch_ms())};
+    answers["exposed"] = {
+        {system.exposed(none), system.exposed(all)},
+        fmt::format("an exchange ends with its last member, here one with {:.1f} times the mean; waits "
+                    "for it count as communication",
+                    before.rank_max_over_mean)};
     answers["deviation"] = {
         {before.rank_deviation, system.full.experts.figures.rank_deviation},
         fmt::format("{:.0f} experts of the article's skew on a GPU deviate by {:.2f}, placed at random",
@@ -112,10 +115,12 @@ void answer_split(const Claims& claims, const System& system, Answers& answers) 
                       run.breakdown_s[static_cast<std::size_t>(Part::optimizer)]) / run.step_time_s;
     };
     answers["active"] = {{busy(none), busy(all)}, "time in kernels that compute; what the article counts is not said"};
-    answers["throughput"] = {{system.tokens_per_s(all)},
-                             fmt::format("possible for {:.1f}B active parameters, at {:.0f} % MFU; the paper's model has 45B",
-                                         moe_parameters(system.scenario.training().model, ExpertCount::active) / 1e9,
-                                         100 * system.ablation.subsets[all].mfu)};
+    answers["throughput"] = {
+        {system.tokens_per_s(all)},
+        fmt::format(
+            "possible for {:.1f}B active parameters, at {:.0f} % MFU; not for the article's title, a 352B model",
+            moe_parameters(system.scenario.training().model, ExpertCount::active) / 1e9,
+            100 * system.ablation.subsets[all].mfu)};
 }
 
 void answer_memory(const Claims& claims, const System& system, Answers& answers) {
@@ -124,10 +129,11 @@ void answer_memory(const Claims& claims, const System& system, Answers& answers)
                            system.scenario.policies().pager.pcie_alone.bytes_per_second();
     const ExpertFigures& figures = system.full.experts.figures;
     const double saved = claims("memory") - claims("memory", 1);
-    answers["memory"] = {{gigabytes(system.baseline.memory.total()), gigabytes(system.full.memory.total())},
-                         fmt::format("paging saves what is not resident of {:.1f} GB of weights; the {:.1f} GB claimed are {:.1f} "
-                                     "times all that training keeps of these experts (18 B a parameter, {:.1f} GB)",
-                                     weights, saved, saved / (9 * weights), 9 * weights)};
+    answers["memory"] = {
+        {gigabytes(system.baseline.memory.total()), gigabytes(system.full.memory.total())},
+        fmt::format("paging saves what is not resident of {:.1f} GB of weights; the {:.1f} GB claimed are {:.1f} "
+                    "times all that training keeps of these experts (18 B a parameter, {:.1f} GB)",
+                    weights, saved, saved / (9 * weights), 9 * weights)};
     answers["all_resident"] = {{gigabytes(system.baseline.memory.total())},
                                fmt::format("experts are sharded over {} GPUs: {:.1f} GB of weights on each",
                                            system.scenario.training().parallel.expert_span(), weights)};
@@ -135,14 +141,16 @@ void answer_memory(const Claims& claims, const System& system, Answers& answers)
                                             system.scenario.training().model.sequence *
                                             system.scenario.training().model.experts.top_k) /
                         static_cast<double>(system.scenario.training().model.experts.routed);
-    answers["fault_rate"] = {{100 * figures.page_faults},
-                             fmt::format("every expert has work in every step ({:.0f} assignments in the mean), so that "
-                                         "each page is used twice a step and {:.0f} % of them must come anew",
-                                         mean, 100 * (1 - system.scenario.policies().pager.resident))};
-    answers["stall"] = {{1e3 * system.full.experts.page_wait_s / std::max<double>(1, static_cast<double>(figures.page_waits))},
-                        fmt::format("a page takes {:.2f} ms alone; {} ms means that copies are {:.0f} % done when they are "
-                                    "wanted; here they queue behind other pages, in both directions",
-                                    page_ms, claims("stall"), 100 * (1 - claims("stall") / page_ms))};
+    answers["fault_rate"] = {
+        {100 * figures.page_faults},
+        fmt::format("every expert has work in every step ({:.0f} assignments in the mean), so that "
+                    "each page is used twice a step and {:.0f} % of them must come anew",
+                    mean, 100 * (1 - system.scenario.policies().pager.resident))};
+    answers["stall"] = {
+        {1e3 * system.full.experts.page_wait_s / std::max<double>(1, static_cast<double>(figures.page_waits))},
+        fmt::format("a page takes {:.2f} ms alone; {} ms means that copies are {:.0f} % done when they are "
+                    "wanted; here they queue behind other pages, in both directions",
+                    page_ms, claims("stall"), 100 * (1 - claims("stall") / page_ms))};
     const double expert = 14 * expert_parameters(system.scenario.training().model);
     answers["placement"] = {{1e3 * expert / system.scenario.policies().pager.pcie_alone.bytes_per_second()},
                             fmt::format("the decision takes microseconds; the {:.0f} MB of one expert's weights and "
@@ -151,11 +159,12 @@ void answer_memory(const Claims& claims, const System& system, Answers& answers)
 
 void answer_8(const Claims& claims, const System& system, Answers& answers) {
     const ExpertFigures &before = system.baseline.experts.figures, &after = system.full.experts.figures;
-    answers["step_8"] = {{system.step_ms(none), system.step_ms(all)},
-                         fmt::format("{:.0f} ms without paging, a ratio of {:.2f} to {:.2f}; {:.0f} ms to fetch once what "
-                                     "is not resident exceed the step",
-                                     system.step_ms(comm_and_balance), claims("step_8") / claims("step_8", 1),
-                                     system.step_ms(none) / system.step_ms(comm_and_balance), system.fetch_ms())};
+    answers["step_8"] = {
+        {system.step_ms(none), system.step_ms(all)},
+        fmt::format("{:.0f} ms without paging, a ratio of {:.2f} to {:.2f}; {:.0f} ms to fetch once what "
+                    "is not resident exceed the step",
+                    system.step_ms(comm_and_balance), claims("step_8") / claims("step_8", 1),
+                    system.step_ms(none) / system.step_ms(comm_and_balance), system.fetch_ms())};
     answers["tokens_8"] = {{system.tokens_per_s(none), system.tokens_per_s(all)},
                            fmt::format("{} tokens/s of {} ms are {:.0f} tokens a step; the ratio {:.3f} can be right",
                                        claims("tokens_8"), claims("step_8"),
@@ -168,8 +177,9 @@ void answer_8(const Claims& claims, const System& system, Answers& answers) {
                                        system.expert_bytes() / 1e9)};
     const double busiest = 100 * 5 * after.expert_max_over_mean /
                            static_cast<double>(system.scenario.training().model.experts.routed);
-    answers["top_5"] = {{100 * 5 * before.expert_max_over_mean / 32, busiest},
-                        "five times the busiest; the calibrator removes the preference of a gate that prefers steadily"};
+    answers["top_5"] = {
+        {100 * 5 * before.expert_max_over_mean / 32, busiest},
+        "five times the busiest; the calibrator removes the preference of a gate that prefers steadily"};
 }
 
 }  // namespace

@@ -30,7 +30,8 @@ std::string claims_markdown(const std::vector<ClaimRow>& rows) {
 
 std::string claims_text(const std::vector<ClaimRow>& rows) {
     Table table({"claim", "claimed", "predicted"});
-    for (const ClaimRow& row : rows) table.add({row.claim, shown(row.claimed, row.unit), shown(row.predicted, row.unit)});
+    for (const ClaimRow& row : rows)
+        table.add({row.claim, shown(row.claimed, row.unit), shown(row.predicted, row.unit)});
     std::istringstream lines(table.render(TableFormat::text));
     std::string text;
     std::size_t line_number = 0;
