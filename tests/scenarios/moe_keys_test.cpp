@@ -16,10 +16,11 @@ using testing::HasSubstr;
 
 const std::string moe_yaml = R"(name: moe
 cluster:
-  node: {gpus: 8, nics: 8, nic: 400 Gbps, nvlink: 200 GB/s}
+  node: {gpus: 8, nics: 8, nic: 200 Gbps, nvlink: 200 GB/s}
 job: {gpus: 32}
 training:
-  model: {kind: moe, layers: 4, hidden: 1024, heads: 16, kv_heads: 4, ffn: 2048, vocab: 32000, sequence: 1024, experts: {routed: 16, top_k: 2}}
+  model: {kind: moe, layers: 4, hidden: 1024, heads: 16, kv_heads: 4, ffn: 2048, vocab: 32000, sequence: 1024,
+          experts: {routed: 16, top_k: 2}}
   batch_global: 32
   parallel: {tensor: 2, pipeline: 2, sequence: on, zero: 1, expert: 8, expert_tensor: 1}
 models: {profile: h800-sxm}
@@ -56,12 +57,13 @@ INSTANTIATE_TEST_SUITE_P(
         Bad{"topK", "training.model.experts.top_k=17", "training.model.experts.top_k",
             "17 experts per token, there are 16"},
         Bad{"expertRanks", "training.parallel.expert=5", "training.model.experts.routed", "not divisible by expert 5"},
-        Bad{"fold", "training.parallel.expert=16", "training.parallel.expert", "do not fold onto"},
+        Bad{"fold", "training.parallel.expert_tensor=4", "training.parallel.expert", "do not fold onto"},
         Bad{"keyHeads", "training.model.kv_heads=3", "training.model.heads", "not divisible by kv_heads 3"},
         Bad{"tokens", "training.parallel.sequence=off", "training.parallel.sequence", "cuts the tokens"},
         Bad{"denseLayers", "training.model.experts.dense_layers=5", "training.model.experts.dense_layers", "5 dense"},
-        Bad{"capacity", "training.capacity.factor=-1", "training.capacity.factor", "a capacity below nothing"},
-        Bad{"zipf", "training.routing={kind: zipf, exponent: -1}", "training.routing.exponent", "-1 is no exponent"},
+        Bad{"capacity", "training.capacity.factor=-1", "training.capacity.factor", "a number of at least 0"},
+        Bad{"zipf", "training.routing={kind: zipf, exponent: -1}", "training.routing.exponent",
+            "a number of at least 0"},
         Bad{"shares", "training.routing={kind: skew, groups: [{experts: 3, share: 1.5}]}", "training.routing.groups",
             "share 1.5"},
         Bad{"noTrace", "training.routing={kind: recorded}", "training.routing.trace", "comes from a file"},
@@ -85,7 +87,8 @@ TEST(MoeKeys, ResolvedTextReadsBackToItself) {
              {},
              {"training.routing={kind: dirichlet, concentration: 3, drift: 0.1}", "training.precision=fp8"},
              {"training.routing={kind: skew, groups: [{experts: 3, share: 0.47}, {experts: 5, share: 0.2}]}"},
-             {"policies.balancer.active=on", "policies.pager.active=on", "policies.stream.refills=6"},
+             {"policies.balancer.active=on", "policies.pager={active: on, page: 1 MiB}",
+              "policies.stream.refills=6"},
              {"training.technique.exchange=tree", "training.capacity={factor: 1.25, scope: gpu}"}}) {
         const std::string first = scenario_yaml(valid(overrides).plain());
         EXPECT_EQ(scenario_yaml(parse_scenario(first, "resolved.yaml")), first);
