@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <map>
 
 #include "runtime/parallel_for.hpp"
 #include "scenarios/installation.hpp"
@@ -35,6 +36,26 @@ TEST(Accuracy, AblationRowsKeepTheirBandsAndOrder) {
         EXPECT_NEAR(mfu[i], *rows[i].mfu, *rows[i].mfu_band) << rows[i].scenario;
     });
     for (std::size_t i = 1; i < rows.size(); ++i) EXPECT_GT(mfu[i], mfu[i - 1]) << rows[i].scenario;
+}
+
+// Tables 3 and 5 of MegaScale-MoE (EuroSys'26): the rows that were fitted and those that are predicted keep their
+// bands, and so do the speed-ups, of one seed.
+TEST(Accuracy, MixtureOfExpertsKeepsItsBands) {
+    const PublishedTable table = held_rows(read_published(data_path("tests/validation/megascale-moe.yaml").string()));
+    ASSERT_EQ(table.rows.size(), 8U);
+    std::map<std::string, double> steps;
+    for (const PublishedRow& row : table.rows) {
+        const Predictor predictor(
+            validate(read_scenario(data_path("scenarios/library/" + row.scenario + ".yaml").string())));
+        const double step =
+            predictor.step_seconds(predictor.scenario().models().profile, {1}, Fidelity::flow);
+        steps[row.scenario] = step;
+        if (!row.step_s) continue;
+        EXPECT_NEAR(step / *row.step_s, 1, row.use == PublishedUse::fit ? 0.005 : *row.band) << row.scenario;
+    }
+    ASSERT_EQ(table.ratios.size(), 4U);
+    for (const PublishedRatio& ratio : table.ratios)
+        EXPECT_NEAR(steps.at(ratio.slower) / steps.at(ratio.faster), ratio.ratio, ratio.band) << ratio.faster;
 }
 
 double mape_of(const std::string& file) {
