@@ -144,9 +144,11 @@ void parallel_keys(V& v, TrainingSpec& training) {
 template <class V>
 void technique_keys(V& v, TrainingSpec& training) {
     TechniqueSpec& technique = training.technique;
-    v.value("parallel_block", technique.parallel_block);
-    v.window("window", technique.window);
-    v.value("overlap_tensor", technique.overlap_tensor);
+    if (training.model.kind == ModelKind::gpt) {
+        v.value("parallel_block", technique.parallel_block);
+        v.window("window", technique.window);
+        v.value("overlap_tensor", technique.overlap_tensor);
+    }
     v.value("overlap_pipeline", technique.overlap_pipeline);
     v.value("overlap_data", technique.overlap_data);
     v.word("operators", technique.operators, operator_set_words);
@@ -170,7 +172,7 @@ void training_keys(V& v, TrainingSpec& training) {
     if (training.model.kind == ModelKind::moe) v.word("precision", training.precision, precision_words);
     v.value("gradient_bytes", training.gradient_bytes, {.range = {1, 4}});
     if (training.gradient_bytes == 3) v.fault("gradient_bytes", "no number format has 3 bytes", "1, 2 or 4");
-    v.value("dropout", training.dropout);
+    if (training.model.kind == ModelKind::gpt) v.value("dropout", training.dropout);
     v.section("parallel", [&] { parallel_keys(v, training); });
     v.section("technique", [&] { technique_keys(v, training); });
     if (training.model.kind != ModelKind::moe) return;

@@ -152,6 +152,10 @@ const std::vector<Lever>& levers() {
         {"training.parallel.zero", switched, either, {optimizer, dp_exposed}, {}, "data"},
         {"training.recompute", switched, slower, {compute}, {}, ""},
         {"training.dropout", switched, slower, {compute}, {}, ""},
+        {"training.model.experts.top_k", doubled, slower, {compute}, {}, ""},
+        {"training.technique.overlap_operators", switched, faster, {ep_exposed, tp_exposed}, {}, ""},
+        {"training.technique.overlap_tiles", switched, faster, {ep_exposed, tp_exposed}, {}, ""},
+        {"training.capacity.factor", doubled, slower, {straggler_wait}, {}, ""},
         {"training.gradient_bytes", switched, slower, {dp_exposed}, {}, "data"}};
     return all;
 }
@@ -165,6 +169,7 @@ std::vector<Change> standard_changes(const ValidScenario& scenario) {
             continue;
         }
         Change change{lever, value_at(root, lever.key), "", {}, either};
+        if (change.from.empty()) continue;  // the other kind of model has it
         if (lever.act == doubled) change.to = doubled_text(change.from);
         if (lever.act == halved) change.to = halved_text(change.from);
         if (lever.act == switched) change.to = switched_text(lever.key, change.from, root).to;

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "scenarios/reading/scenario_yaml.hpp"
+#include "scenarios/sensitivity/sensitivity.hpp"
 #include "scenarios/workload_of.hpp"
 #include "sim/base/fault.hpp"
 #include "tests/scenarios/program.hpp"
@@ -77,6 +78,12 @@ INSTANTIATE_TEST_SUITE_P(
         Bad{"unknown", "policies.balancer.perod=3", "policies.balancer.perod", "period"}),
     [](const testing::TestParamInfo<Bad>& row) { return row.param.name; });
 
+TEST(MoeKeys, KeysThatActOnAGptAloneAreRefused) {
+    for (const char* key : {"technique.parallel_block=on", "technique.window=64", "technique.overlap_tensor=on",
+                            "dropout=on"})
+        EXPECT_THAT(error_of({std::string("training.") + key}), HasSubstr("unknown key")) << key;
+}
+
 TEST(MoeKeys, AGptHasNone) {
     EXPECT_THROW(parse_scenario(small_yaml, "small.yaml", {"training.routing.kind=uniform"}), InputError);
     EXPECT_THROW(parse_scenario(small_yaml, "small.yaml", {"policies.warmup_steps=3"}), InputError);
@@ -93,6 +100,18 @@ TEST(MoeKeys, ResolvedTextReadsBackToItself) {
         const std::string first = scenario_yaml(valid(overrides).plain());
         EXPECT_EQ(scenario_yaml(parse_scenario(first, "resolved.yaml")), first);
     }
+}
+
+// Every standard change does what it should, or says why it does nothing.
+TEST(MoeKeys, StandardChangesGoTheirWay) {
+    const TemporaryFolder folder;
+    const std::string path = folder.file("moe.yaml", moe_yaml);
+    const std::vector<std::string> steady{"models.variation.jitter=0", "training.capacity.factor=1.1",
+                                          "training.routing={kind: zipf, exponent: 0.6}"};
+    const Sensitivity all = measure_sensitivity({path, steady, {}, "", 1});
+    EXPECT_EQ(all.effects.size(), levers().size() - 4);  // those of kind gpt
+    for (const Effect& effect : all.effects)
+        EXPECT_THAT(effect.reason, testing::Not(HasSubstr("against expectation"))) << effect.change.lever.key;
 }
 
 // A line that cannot be read is named, and the rest counts.
