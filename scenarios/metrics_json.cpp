@@ -36,6 +36,7 @@ Json experts_json(const ExpertStep& step) {
             {"decisions", figures.decisions},
             {"migrated_bytes", figures.migrated_bytes},
             {"migration_s", step.migration_s},
+            {"replica_s", step.replica_s},
             {"decision_s", step.decision_s},
             {"resident", step.resident_experts},
             {"page_misses", figures.page_misses},

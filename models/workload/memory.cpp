@@ -42,8 +42,8 @@ double chunks_in_flight(const TrainingSpec& training, std::uint32_t stage) {
     return std::min<double>(build_schedule(stage, p, v, m).warmup + 1, static_cast<double>(m * v));
 }
 
-MemoryReport stage_memory(const TrainingSpec& training, std::uint32_t stage, double resident_experts) {
-    if (training.parallel.is_dual()) return dual_stage_memory(training, stage, resident_experts);
+MemoryReport stage_memory(const TrainingSpec& training, std::uint32_t stage, ExpertMemory experts) {
+    if (training.parallel.is_dual()) return dual_stage_memory(training, stage, experts);
     const ParallelSpec& parallel = training.parallel;
     const double p = static_cast<double>(parallel.pipeline), v = static_cast<double>(parallel.virtual_stages);
     const bool moe = training.model.kind == ModelKind::moe;
@@ -57,12 +57,12 @@ MemoryReport stage_memory(const TrainingSpec& training, std::uint32_t stage, dou
     const ParameterShare share = parameters_per_rank(training, {begin, moe ? per_stage : training.model.layers});
     double dense = moe ? share.dense : share.dense / p;
     if (first || last) dense += embedding_parameters_per_rank(training);
-    const double parameters = dense + share.experts;
+    const double parameters = dense + experts.gradients * share.experts;
 
     const auto bytes = [](double value) { return Bytes{std::llround(value)}; };
     MemoryReport report;
     report.stage = stage;
-    report.weights = bytes(weight_bytes * (dense + resident_experts * share.experts));
+    report.weights = bytes(weight_bytes * (dense + experts.weights * share.experts));
     report.gradients = bytes(gradient_bytes * parameters / (parallel.zero >= 2 && v * p == 1 ? shards : 1));
     report.optimizer = bytes(state_bytes * dense / (parallel.zero >= 1 ? shards : 1) + expert_state * share.experts);
     report.activations = bytes(layer_activation_bytes(training) * layers / v * chunks_in_flight(training, stage));
@@ -84,10 +84,10 @@ MemoryReport stage_memory(const TrainingSpec& training, std::uint32_t stage, dou
 
 }  // namespace
 
-MemoryReport estimate_memory(const TrainingSpec& training, double resident_experts) {
-    MemoryReport fullest = stage_memory(training, 0, resident_experts);
+MemoryReport estimate_memory(const TrainingSpec& training, ExpertMemory experts) {
+    MemoryReport fullest = stage_memory(training, 0, experts);
     for (std::uint32_t stage = 1; stage < static_cast<std::uint32_t>(training.parallel.pipeline); ++stage) {
-        const MemoryReport report = stage_memory(training, stage, resident_experts);
+        const MemoryReport report = stage_memory(training, stage, experts);
         if (report.total() > fullest.total()) fullest = report;
     }
     return fullest;

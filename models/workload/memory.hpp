@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "models/workload/moe/expert_loads.hpp"
 #include "models/workload/spec.hpp"
 #include "sim/base/units.hpp"
 
@@ -18,8 +19,8 @@ struct MemoryReport {
     Bytes total() const { return weights + gradients + optimizer + activations + workspace; }
 };
 
-// `resident_experts`: part of the routed experts' weights in GPU memory; a pager keeps the rest in the host's.
-// Gradients and optimizer state are not paged.
-MemoryReport estimate_memory(const TrainingSpec& training, double resident_experts = 1);
+// `experts`: what the policies make of the rank's share of the routed experts. A pager keeps a part of the weights in
+// the host's memory; gradients and optimizer state are not paged. Replicas have weights and gradients of their own.
+MemoryReport estimate_memory(const TrainingSpec& training, ExpertMemory experts = {});
 
 }  // namespace rehearse

@@ -150,8 +150,12 @@ struct TrainingSpec {
     std::int64_t micro_batch = 1;           // sequences
     ParallelSpec parallel;
     TechniqueSpec technique;
-    RoutingSpec routing{
-        .kind = RoutingKind::balanced, .groups = {}, .recorded = {}, .source = {}, .skipped = {}};  // kind moe
+    RoutingSpec routing{.kind = RoutingKind::balanced,
+                        .groups = {},
+                        .recorded = {},
+                        .source = {},
+                        .trace_top_k = 0,
+                        .skipped = {}};                                                // kind moe
     CapacitySpec capacity{};                                                           // kind moe
     Recompute recompute = Recompute::none;
     TrainingPrecision precision = TrainingPrecision::bf16;

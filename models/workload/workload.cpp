@@ -31,7 +31,7 @@ public:
         // Megatron-LM scatters the activation over the tensor group before it leaves the node and gathers it behind.
         message /= static_cast<double>(training.parallel.tensor);
         workload_.stage_message = Bytes{std::llround(message)};
-        workload_.memory = estimate_memory(training, workload_.experts.resident_experts);
+        workload_.memory = estimate_memory(training, workload_.experts.memory);
         workload_.flops_per_token = model_flops_per_token(training, AttentionCount::windowed);
         workload_.hardware_flops_per_token = hardware_flops_per_token(training);
         return std::move(workload_);
@@ -81,7 +81,7 @@ private:
             if (seconds > 0) index.policies.push_back({add(fixed_work(seconds)), part});
         };
         wait(experts.decision_s, Part::optimizer);
-        wait(experts.migration_s, Part::ep_exposed);
+        wait(experts.migration_s + experts.replica_s, Part::ep_exposed);
         wait(experts.page_wait_s, Part::data);
         return index;
     }

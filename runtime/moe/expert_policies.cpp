@@ -5,6 +5,7 @@
 
 #include "models/workload/moe/moe_model.hpp"
 #include "runtime/moe/layer_policies.hpp"
+#include "runtime/moe/replicas.hpp"
 
 namespace rehearse {
 
@@ -85,6 +86,7 @@ PolicyOutcome run_expert_policies(const PolicyInputs& inputs) {
     const ModelSpec& model = inputs.training.model;
     const PolicySpec& policies = inputs.policies;
     result.decision_s = policies.decision.seconds();
+    result.memory = expert_memory(inputs.training, policies);
     const bool balanced = inputs.training.routing.kind == RoutingKind::balanced;
     const bool streams = policies.stream.refills > 0 && inputs.training.parallel.expert > 1;
     if (model.experts.routed == 0) return outcome;
@@ -113,6 +115,7 @@ PolicyOutcome run_expert_policies(const PolicyInputs& inputs) {
         average(figures, static_cast<double>(outcome.expert_of_slot.size()));
         result.figures = figures;
     }
+    if (!balanced) result.replica_s = replica_seconds(inputs.training, policies.balancer, inputs.link);
     paged.page(result);
     if (steps > 0) result.migration_s /= steps;
     return outcome;

@@ -6,6 +6,7 @@
 
 #include "models/workload/moe/moe_model.hpp"
 #include "runtime/comm_pipe/stream_share.hpp"
+#include "runtime/moe/replicas.hpp"
 
 namespace rehearse {
 
@@ -41,8 +42,7 @@ LayerPolicies::LayerPolicies(const PolicyInputs& inputs, std::uint32_t layer)
     const BalancerPolicy& policy = in_.policies.balancer;
     if (!is_on(policy.active) || ranks_ == 1) return;
     const std::uint32_t here = experts_ / ranks_;
-    const std::uint32_t slots =
-        policy.slots_per_gpu > 0 ? narrow(policy.slots_per_gpu) : here + policy.spec.spare_slots;
+    const std::uint32_t slots = narrow(expert_slots(training, policy));
     const std::uint32_t nodes = std::max(1u, ranks_ / in_.gpus_per_node);
     std::vector<std::uint32_t> expert_of_slot;
     for (std::uint32_t rank = 0; rank < ranks_; ++rank) {

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "models/workload/memory.hpp"
+#include "runtime/moe/replicas.hpp"
 #include "scenarios/reading/check_parts.hpp"
 
 namespace rehearse {
@@ -10,8 +11,8 @@ namespace {
 double gigabytes(Bytes bytes) { return static_cast<double>(bytes.value) / 1e9; }
 
 // The first remedy, in order of how little it costs, that makes the job fit; "" when none alone does.
-std::string remedy(const TrainingSpec& training, double resident_experts, Bytes room) {
-    const auto fits = [&](TrainingSpec changed) { return estimate_memory(changed, resident_experts).total() <= room; };
+std::string remedy(const TrainingSpec& training, ExpertMemory experts, Bytes room) {
+    const auto fits = [&](TrainingSpec changed) { return estimate_memory(changed, experts).total() <= room; };
     TrainingSpec changed = training;
     changed.parallel.sequence = Switch::on;
     const bool can_cut = training.model.sequence % (training.parallel.context * training.parallel.tensor) == 0;
@@ -34,11 +35,11 @@ std::string remedy(const TrainingSpec& training, double resident_experts, Bytes 
 
 }  // namespace
 
-void check_memory(const TrainingSpec& training, const PagerPolicy& pager, const DeviceProfile& profile,
+void check_memory(const TrainingSpec& training, const PolicySpec& policies, const DeviceProfile& profile,
                   Findings& findings) {
-    const double resident_experts = is_on(pager.active) ? pager.resident : 1;
+    const ExpertMemory experts = expert_memory(training, policies);
     const Bytes room = profile.memory_size - profile.memory_reserve;
-    const MemoryReport report = estimate_memory(training, resident_experts);
+    const MemoryReport report = estimate_memory(training, experts);
     if (report.total() <= room) return;
     findings.fault(
         "training",
@@ -50,7 +51,7 @@ void check_memory(const TrainingSpec& training, const PagerPolicy& pager, const 
             gigabytes(report.workspace)),
         fmt::format("at most {:.1f} GB: {:.1f} GB less {:.1f} GB reserve", gigabytes(room),
                     gigabytes(profile.memory_size), gigabytes(profile.memory_reserve)),
-        remedy(training, resident_experts, room));
+        remedy(training, experts, room));
 }
 
 }  // namespace rehearse

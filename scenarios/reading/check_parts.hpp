@@ -13,9 +13,10 @@ void check_training(TrainingSpec& training, const JobSpec& job, Findings& findin
 // The fabric can be wired and holds the job. Sets cluster.hosts where it was left open.
 void check_cluster(ClusterSpec& cluster, const JobSpec& job, const ParallelSpec& parallel, Findings& findings);
 // Routing, capacity and policies of kind moe.
-void check_policies(const TrainingSpec& training, const PolicySpec& policies, Findings& findings);
+void check_policies(const TrainingSpec& training, const PolicySpec& policies, std::int64_t node_gpus,
+                    Findings& findings);
 // The fullest GPU holds its share. Needs a training spec without faults.
-void check_memory(const TrainingSpec& training, const PagerPolicy& pager, const DeviceProfile& profile,
+void check_memory(const TrainingSpec& training, const PolicySpec& policies, const DeviceProfile& profile,
                   Findings& findings);
 // Sets the hash of a fat tree, which routes D-mod-k.
 void check_network(NetworkSpec& network, const FabricSpec& fabric, Findings& findings);

@@ -65,6 +65,10 @@ void check_experts(const TrainingSpec& training, Findings& findings) {
                        fmt::format("{} nodes of one rank each hold {} experts, a token goes to {}", experts.node_limit,
                                    experts.node_limit * experts.routed / parallel.expert, experts.top_k),
                        "enough nodes for the experts of a token");
+    const LatentSpec& latent = model.latent;
+    if ((latent.query_rank > 0) != (latent.key_rank > 0) || (latent.query_rank == 0 && latent.rope > 0))
+        findings.fault("training.model.latent", "latent attention has a rank of queries and one of keys",
+                       "query_rank and key_rank above 0, or no latent attention");
     check_divides("training.model.experts.routed", experts.routed, "expert", parallel.expert, findings);
     check_divides("training.model.experts.ffn", model.expert_ffn(), "expert_tensor", parallel.expert_width(), findings);
     check_divides("training.model.heads", model.heads, "kv_heads", model.key_heads(), findings);

@@ -167,9 +167,13 @@ void ReadKeys::routing_source(std::string_view key, RoutingSpec& routing, std::i
     if (!at_->has(key) || experts < 1) return at_->allow(key);
     at_->read(key, routing.source);
     routing.source = (fs::path(folder_) / routing.source).string();
+    std::error_code failed;
+    if (!fs::is_regular_file(routing.source, failed))
+        return at_->fault(key, fmt::format("no file {}", in_quotes(routing.source)), "a router trace in JSON lines");
     RouterTrace trace = read_router_trace(routing.source, static_cast<std::uint32_t>(experts));
     for (const Fault& fault : trace.faults.faults()) routing.skipped.push_back(to_string(fault));
-    if (trace.lines == 0)
+    routing.trace_top_k = trace.top_k;
+    if (trace.tokens == 0)
         at_->fault(key, fmt::format("nothing in {} can be counted", in_quotes(routing.source)), "a router trace",
                    routing.skipped.empty() ? "" : routing.skipped.front());
     routing.recorded = std::move(trace.recorded);

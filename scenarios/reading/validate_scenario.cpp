@@ -7,13 +7,14 @@ namespace rehearse {
 ValidScenario validate(Scenario raw) {
     Findings findings(raw.written);
     check_training(raw.training, raw.job, findings);
-    if (raw.training.model.kind == ModelKind::moe) check_policies(raw.training, raw.policies, findings);
+    if (raw.training.model.kind == ModelKind::moe)
+        check_policies(raw.training, raw.policies, raw.cluster.node.gpus, findings);
     check_cluster(raw.cluster, raw.job, raw.training.parallel, findings);
     check_network(raw.models.network, raw.cluster.fabric, findings);
     check_slice(raw.models, raw.job, raw.cluster.node, findings);
     if (raw.models.network.fidelity == Fidelity::packet)
         check_packet(raw.models.packet, raw.models.network, findings);
-    if (findings.sound()) check_memory(raw.training, raw.policies.pager, raw.models.profile, findings);
+    if (findings.sound()) check_memory(raw.training, raw.policies, raw.models.profile, findings);
     findings.throw_if_any();
     ValidScenario valid;
     valid.warnings_ = findings.warnings();

@@ -75,6 +75,18 @@ INSTANTIATE_TEST_SUITE_P(
         Bad{"pagerOrder", "policies.pager={active: on, load_above: 0.1}", "policies.pager.load_above",
             "evicting below"},
         Bad{"resident", "policies.pager={active: on, resident: 0}", "policies.pager.resident", "0 of the experts"},
+        Bad{"capacityHuge", "training.capacity.factor=1e17", "training.capacity.factor", "1e+17 times"},
+        Bad{"keep", "policies.calibrator.keep=1", "policies.calibrator.keep", "1 is out of range"},
+        Bad{"noLink", "policies.pager={active: on, page: 1 MiB, pcie_alone: 0 B/s}", "policies.pager.pcie_alone",
+            "at least 100 MB/s"},
+        Bad{"manyPages", "policies.pager={active: on, page: 1 B}", "policies.pager.page", "at most 16384"},
+        Bad{"budget", "policies.pager={active: on, page: 1 MiB, resident: 0.1}", "policies.pager.resident",
+            "cannot hold the experts of one layer"},
+        Bad{"switch", "policies.pager={active: on, page: 1 MiB, gpus_per_switch: 9}", "policies.pager.gpus_per_switch",
+            "a node of 8"},
+        Bad{"slotsMost", "policies.balancer={active: on, spare_slots: 15}", "policies.balancer", "17 slots of a GPU"},
+        Bad{"noFile", "training.routing={kind: recorded, trace: none.jsonl}", "training.routing.trace", "no file"},
+        Bad{"latent", "training.model.latent.rope=64", "training.model.latent", "a rank of queries"},
         Bad{"unknown", "policies.balancer.perod=3", "policies.balancer.perod", "period"}),
     [](const testing::TestParamInfo<Bad>& row) { return row.param.name; });
 
@@ -112,6 +124,20 @@ TEST(MoeKeys, StandardChangesGoTheirWay) {
     EXPECT_EQ(all.effects.size(), levers().size() - 4);  // those of kind gpt
     for (const Effect& effect : all.effects)
         EXPECT_THAT(effect.reason, testing::Not(HasSubstr("against expectation"))) << effect.change.lever.key;
+}
+
+// Replicas take memory and time: weights and gradients of every slot, and their sums and copies once a step.
+TEST(MoeKeys, ReplicasAreNotFree) {
+    const auto with = [](const char* slots) {
+        return workload_of(valid({"training.routing={kind: zipf, exponent: 1}", "policies.warmup_steps=10",
+                                  std::string("policies.balancer={active: on, slots_per_gpu: ") + slots + "}"}));
+    };
+    const Workload one = with("2"), twice = with("4");
+    const double experts = 2.0 * 3 * 1024 * 2048 * 2;  // two experts in each of a stage's two layers
+    EXPECT_NEAR(static_cast<double>((twice.memory.weights - one.memory.weights).value), 2 * experts, 1);
+    EXPECT_NEAR(static_cast<double>((twice.memory.gradients - one.memory.gradients).value), 4 * experts, 1);
+    EXPECT_EQ(one.experts.replica_s, 0);
+    EXPECT_NEAR(twice.experts.replica_s, 4 * experts / 200e9, 1e-9);
 }
 
 // A line that cannot be read is named, and the rest counts.

@@ -35,7 +35,7 @@ double most_kept(const std::vector<DualPass>& passes, const std::array<double, 2
 
 }  // namespace
 
-MemoryReport dual_stage_memory(const TrainingSpec& training, std::uint32_t rank, double resident_experts) {
+MemoryReport dual_stage_memory(const TrainingSpec& training, std::uint32_t rank, ExpertMemory experts) {
     const ParallelSpec& parallel = training.parallel;
     const auto stages = static_cast<std::uint32_t>(parallel.pipeline);
     const std::int64_t last_layer = training.model.layers - 1;
@@ -57,8 +57,8 @@ MemoryReport dual_stage_memory(const TrainingSpec& training, std::uint32_t rank,
         report.workspace = bytes(8 * tokens * static_cast<double>(logits));
     }
     const auto shards = [&](std::int64_t ranks) { return parallel.zero >= 1 ? static_cast<double>(ranks) : 1; };
-    report.weights = bytes(weight_bytes * (held.dense + resident_experts * held.experts));
-    report.gradients = bytes(gradient_bytes * (held.dense + held.experts));
+    report.weights = bytes(weight_bytes * (held.dense + experts.weights * held.experts));
+    report.gradients = bytes(gradient_bytes * (held.dense + experts.gradients * held.experts));
     report.optimizer = bytes(state_bytes * (held.dense / shards(data_shards(parallel)) +
                                             held.experts / shards(expert_shards(parallel))));
     // Beside what is kept, the layers at work: one forward, and one backward with its gradients.

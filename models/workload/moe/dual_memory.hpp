@@ -6,6 +6,6 @@
 
 namespace rehearse {
 
-MemoryReport dual_stage_memory(const TrainingSpec& training, std::uint32_t rank_of_pipeline, double resident_experts);
+MemoryReport dual_stage_memory(const TrainingSpec& training, std::uint32_t rank_of_pipeline, ExpertMemory experts);
 
 }  // namespace rehearse

@@ -21,6 +21,11 @@ struct LayerLoad {
     }
 };
 
+// What a rank holds of experts, relative to its share of them: paged ones less, replicas more.
+struct ExpertMemory {
+    double weights = 1, gradients = 1;
+};
+
 // By layer of the model; empty: every expert gets the same.
 using ExpertLoads = std::vector<LayerLoad>;
 
@@ -41,8 +46,10 @@ struct ExpertStep {
     ExpertFigures figures;
     double decision_s = 0;        // host time of the policies, at the end of a step
     double migration_s = 0;       // moving experts between two steps
+    double replica_s = 0;         // summing gradients and copying weights of replicas, once a step
     double page_wait_s = 0;       // waiting for experts that are not in GPU memory
     double resident_experts = 1;  // part of the experts' weights in GPU memory
+    ExpertMemory memory;
 };
 
 }  // namespace rehearse

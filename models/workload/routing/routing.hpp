@@ -59,6 +59,7 @@ struct RoutingSpec {
     std::vector<SkewGroup> groups;   // skew
     RecordedRouting recorded;        // recorded
     std::string source;              // recorded: the file
+    std::uint32_t trace_top_k = 0;   // recorded: experts of a token there; 0 = not known
     std::vector<std::string> skipped;  // recorded: what of the file is not counted, a line each
 };
 
