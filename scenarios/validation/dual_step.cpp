@@ -68,7 +68,8 @@ PairedChunk paired_chunk(const Workload& workload, const DeviceProfile& profile,
     alone.works = {dual_work(alone.training, DualWork::pair, chunk, chunk)};
     const PricedWork priced = price(alone, profile, fabric).front();
     PairedChunk result;
-    result.span = (priced.compute() + priced.communication()).seconds();
+    const double compute = priced.compute().seconds() * (1 + profile.variation.jitter.value);
+    result.span = compute + priced.communication().seconds();
     result.exposed = priced.communication().seconds();
     for (const PricedSegment& segment : priced.segments) result.exchange += segment.collective.seconds();
     return result;

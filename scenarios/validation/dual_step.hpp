@@ -18,7 +18,8 @@ struct DualStep {
 };
 DualStep dual_step(const Workload& workload, const Timeline& timeline);
 
-// Four layers with experts forward beside four backward.
+// Four layers with experts forward beside four backward, in the mean: its operators take longer than their price by the
+// mean of their variation, as those of every rank of the simulated step do.
 struct PairedChunk {
     double span = 0, exchange = 0, exposed = 0;  // seconds; `exchange`: dispatch, combine and their waits
     double hidden() const { return 1 - exposed / exchange; }
