@@ -17,7 +17,8 @@ constexpr std::size_t index_of(GroupFamily family) { return static_cast<std::siz
 
 TrafficKind kind_of(GroupFamily family) {
     switch (family) {
-        case GroupFamily::data: return TrafficKind::data;
+        case GroupFamily::data:
+        case GroupFamily::expert_data: return TrafficKind::data;
         case GroupFamily::embedding: return TrafficKind::embedding;
         default: return TrafficKind::other;
     }
