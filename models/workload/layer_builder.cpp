@@ -109,7 +109,8 @@ void LayerBuilder::head_forward() {
     if (is_on(training_.parallel.sequence) && t_ > 1) sync_activation(LocalCollectiveKind::all_gather, Hiding::none);
     gemm("logits", tokens_, vocab, h_);
     memory("loss", (t_ > 1 ? costs_.loss_forward_bytes : 16) * tokens_ * vocab, t_ > 1 ? 8 : 3);
-    if (t_ > 1) close(LocalCollectiveKind::all_reduce, 3 * 4 * tokens_, Hiding::none);  // max, sum, target logit
+    if (t_ > 1)
+        close(LocalCollectiveKind::all_reduce, 3 * 4 * tokens_, Hiding::none, last());  // max, sum, target logit
 }
 
 void LayerBuilder::head_backward() {
@@ -124,20 +125,8 @@ void LayerBuilder::head_backward() {
     passes("final norm backward", costs_.norm_backward, edge_tokens_ * h_);
 }
 
-void LayerBuilder::close(LocalCollectiveKind kind, double bytes, Hiding hiding) {
-    const std::size_t operators = mark();
-    close(kind, bytes, hiding, operators == 0 ? 0 : operators - 1);
+void LayerBuilder::sync_activation(LocalCollectiveKind kind, Hiding hiding) {
+    close(kind, 2 * tokens_ * h_, hiding, last());
 }
-
-void LayerBuilder::close(LocalCollectiveKind kind, double bytes, Hiding hiding, std::size_t partner) {
-    LocalCollective collective;
-    collective.kind = kind;
-    collective.bytes = bytes;
-    collective.hiding = hiding;
-    collective.partner = partner;
-    close(collective);
-}
-
-void LayerBuilder::sync_activation(LocalCollectiveKind kind, Hiding hiding) { close(kind, 2 * tokens_ * h_, hiding); }
 
 }  // namespace rehearse

@@ -53,9 +53,6 @@ private:
     void column_product(double n_out);
     void row_product(double k_in);
 
-    using SegmentWriter::close;
-    void close(LocalCollectiveKind kind, double bytes, Hiding hiding);  // partner: the last operator
-    void close(LocalCollectiveKind kind, double bytes, Hiding hiding, std::size_t partner);
     void score_gemm(const char* name, double m, double n, double k);
     void sync_activation(LocalCollectiveKind kind, Hiding hiding);
 

@@ -23,10 +23,10 @@ struct PricedWork {
     SimDuration compute() const;
     SimDuration communication() const;
     std::vector<std::vector<SimDuration>> of_member;  // compute by member of the local group, for unequal expert loads
-    bool meets() const { return meets_; }  // whether any segment ends with a collective
+    bool meets() const { return meets_; }  // whether its members are run together
     void add(PricedSegment segment) {
         segments.push_back(segment);
-        meets_ = meets_ || segment.communication.value > 0;
+        meets_ = meets_ || segment.communication.value > 0 || segment.members != PricedSegment::no_members;
     }
 
 private:

@@ -33,6 +33,20 @@ LocalCollective* SegmentWriter::collective_before() {
     return work_.segments.size() > 1 ? &work_.segments[work_.segments.size() - 2].collective : nullptr;
 }
 
+std::size_t SegmentWriter::last() {
+    const std::size_t next = mark();
+    return next == 0 ? 0 : next - 1;
+}
+
+void SegmentWriter::close(LocalCollectiveKind kind, double bytes, Hiding hiding, std::size_t partner) {
+    LocalCollective collective;
+    collective.kind = kind;
+    collective.bytes = bytes;
+    collective.hiding = hiding;
+    collective.partner = partner;
+    close(collective);
+}
+
 Operator& SegmentWriter::add(Operator op) { return open().operators.emplace_back(op); }
 
 Operator& SegmentWriter::gemm(const char* name, double m, double n, double k, std::int64_t output_bytes) {

@@ -19,7 +19,9 @@ protected:
     Operator& passes(const char* name, PassCount count, double elements);  // of two bytes
     Operator& add(Operator op);
     std::size_t mark();  // index that the next operator will have in its segment
+    std::size_t last();  // index of the last operator, 0 in an empty segment
     void close(const LocalCollective& collective);
+    void close(LocalCollectiveKind kind, double bytes, Hiding hiding, std::size_t partner);
     LocalCollective* collective_before();  // of the segment before the one under construction; nullptr: there is none
     std::uint32_t layer_ = no_layer;  // of the segments opened from now on
 

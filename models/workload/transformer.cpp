@@ -69,6 +69,18 @@ private:
     Layers layers_;
 };
 
+Work host_operator(const char* name, HostCost cost, double seconds) {
+    Work work;
+    work.name = name;
+    Operator op;
+    op.kind = OperatorKind::host;
+    op.name = name;
+    op.host = cost;
+    op.seconds = seconds;
+    work.segments.emplace_back().operators.push_back(op);
+    return work;
+}
+
 template <class Layers>
 Work build_chunk(const TrainingSpec& training, Phase phase, LayerRange layers, ChunkEnds ends) {
     Work work;
@@ -114,27 +126,11 @@ Work optimizer_work(const TrainingSpec& training, const ParameterShare& paramete
 }
 
 Work host_work(HostCost cost) {
-    Work work;
-    work.name = "host";
-    if (cost == HostCost::none) return work;
-    Operator op;
-    op.kind = OperatorKind::host;
-    op.name = "host";
-    op.host = cost;
-    work.segments.emplace_back().operators.push_back(op);
-    return work;
+    if (cost == HostCost::none) return {.name = "host", .segments = {}};
+    return host_operator("host", cost, 0);
 }
 
-Work fixed_work(double seconds) {
-    Work work;
-    work.name = "policies";
-    Operator op;
-    op.kind = OperatorKind::host;
-    op.name = "policies";
-    op.seconds = seconds;
-    work.segments.emplace_back().operators.push_back(op);
-    return work;
-}
+Work fixed_work(double seconds) { return host_operator("policies", HostCost::none, seconds); }
 
 double padded_vocab(const TrainingSpec& training) {
     const double t = static_cast<double>(training.parallel.tensor);

@@ -12,9 +12,11 @@ namespace rehearse {
 
 namespace {
 
-// What moves with an expert: half-precision weights, and the optimizer's master weights and moments.
+// What moves with an expert, of the cut that a rank holds: half-precision weights, and the optimizer's master weights
+// and moments.
 MigrationSpec migration_of(const PolicyInputs& in) {
-    const double parameters = expert_parameters(in.training.model);
+    const double parameters =
+        expert_parameters(in.training.model) / static_cast<double>(in.training.parallel.expert_width());
     return {Bytes{std::llround(2 * parameters)}, Bytes{std::llround(12 * parameters)}, in.link, in.latency};
 }
 
@@ -53,15 +55,17 @@ LayerPolicies::LayerPolicies(const PolicyInputs& inputs, std::uint32_t layer)
                                                ExpertMap(experts_, ranks_, std::move(expert_of_slot)));
 }
 
-TokenDraw LayerPolicies::draw_for(std::uint32_t step) const {
-    const std::vector<double> shares = expert_shares(in_.training.routing, experts_, layer_, step, in_.seed);
+std::vector<double> LayerPolicies::shares_of(std::uint32_t step) const {
+    return expert_shares(in_.training.routing, experts_, layer_, step, in_.seed);
+}
+
+TokenDraw LayerPolicies::draw_for(std::span<const double> shares) const {
     return TokenDraw(inclusion_probabilities(gate_.choose(shares), top_k_));
 }
 
 void LayerPolicies::warm_up(std::uint32_t step, ExpertStep& outcome) {
-    const std::vector<double> shares = expert_shares(in_.training.routing, experts_, layer_, step, in_.seed);
-    const TokenDraw draw = draw_for(step);
-    const auto counts = draw.tokens_per_expert(step_tokens_ * ranks_, layer_, step, in_.seed);
+    const std::vector<double> shares = shares_of(step);
+    const auto counts = draw_for(shares).tokens_per_expert(step_tokens_ * ranks_, layer_, step, in_.seed);
     const std::vector<std::uint64_t> tokens(counts.begin(), counts.end());
     gate_.after_step(shares, tokens);
     if (!balancer_) return;
@@ -93,13 +97,17 @@ std::vector<std::uint32_t> LayerPolicies::expert_of_slot() const {
 }
 
 std::vector<float> LayerPolicies::slot_rows(std::uint32_t step) const {
-    const auto counts = draw_for(step).tokens_per_expert(step_tokens_ * ranks_, layer_, step, in_.seed);
+    const auto counts = draw_for(shares_of(step)).tokens_per_expert(step_tokens_ * ranks_, layer_, step, in_.seed);
+    return rows_of_slots(std::vector<double>(counts.begin(), counts.end()), 1);
+}
+
+std::vector<float> LayerPolicies::rows_of_slots(std::span<const double> tokens, double unit) const {
     const std::vector<std::uint32_t> map = expert_of_slot();
     std::vector<std::uint32_t> replicas(experts_);
     for (const std::uint32_t expert : map) ++replicas[expert];
     std::vector<float> rows;
     for (const std::uint32_t expert : map)
-        rows.push_back(static_cast<float>(counts[expert]) / static_cast<float>(replicas[expert]));
+        rows.push_back(static_cast<float>(tokens[expert] / replicas[expert] / unit));
     return rows;
 }
 
@@ -123,19 +131,14 @@ DropReport LayerPolicies::drop(std::span<const double> tokens, LayerLoad& load) 
 }
 
 LayerLoad LayerPolicies::measure(std::uint32_t step, ExpertFigures& figures) const {
-    const auto counts = draw_for(step).tokens_per_source(ranks_, micro_tokens_, layer_, step, in_.seed);
+    const auto counts = draw_for(shares_of(step)).tokens_per_source(ranks_, micro_tokens_, layer_, step, in_.seed);
     std::vector<double> tokens(experts_);
     for (std::size_t i = 0; i < counts.size(); ++i) tokens[i % experts_] += counts[i];
 
-    const std::vector<std::uint32_t> map = expert_of_slot();
-    std::vector<std::uint32_t> replicas(experts_);
-    for (const std::uint32_t expert : map) ++replicas[expert];
     LayerLoad load;
     load.ranks = ranks_;
-    load.slots = static_cast<std::uint32_t>(map.size()) / ranks_;
-    for (const std::uint32_t expert : map)
-        load.rows.push_back(static_cast<float>(tokens[expert] / replicas[expert] /
-                                               (static_cast<double>(micro_tokens_) * top_k_)));
+    load.rows = rows_of_slots(tokens, static_cast<double>(micro_tokens_) * top_k_);
+    load.slots = static_cast<std::uint32_t>(load.rows.size()) / ranks_;
     const DropReport drops = drop(tokens, load);
     std::vector<double> of_rank;
     for (std::uint32_t rank = 0; rank < ranks_; ++rank) of_rank.push_back(load.rank_rows(rank));
@@ -157,15 +160,18 @@ LayerLoad LayerPolicies::measure(std::uint32_t step, ExpertFigures& figures) con
 }
 
 double LayerPolicies::stream_first(std::uint32_t step) const {
-    const auto counts = draw_for(step).tokens_per_source(ranks_, micro_tokens_, layer_, step, in_.seed);
+    const auto counts = draw_for(shares_of(step)).tokens_per_source(ranks_, micro_tokens_, layer_, step, in_.seed);
     const ExpertSlots where = slots();
     std::vector<double> received(ranks_);
     std::vector<std::uint32_t> rows(std::size_t{ranks_} * ranks_);  // [rank][source]
     for (std::uint32_t source = 0; source < ranks_; ++source) {
         for (std::uint32_t e = 0; e < experts_; ++e) {
-            const std::uint32_t rank = where.gpu[where.first[e]];
-            rows[std::size_t{rank} * ranks_ + source] += counts[std::size_t{source} * experts_ + e];
-            received[rank] += counts[std::size_t{source} * experts_ + e];
+            const std::uint32_t copies = where.first[e + 1] - where.first[e];  // which share the tokens evenly
+            for (std::uint32_t i = where.first[e]; i < where.first[e + 1]; ++i) {
+                const std::uint32_t here = counts[std::size_t{source} * experts_ + e] / copies;
+                rows[std::size_t{where.gpu[i]} * ranks_ + source] += here;
+                received[where.gpu[i]] += here;
+            }
         }
     }
     const auto busiest =

@@ -24,7 +24,10 @@ public:
     std::vector<float> slot_rows(std::uint32_t step) const;
 
 private:
-    TokenDraw draw_for(std::uint32_t step) const;
+    std::vector<double> shares_of(std::uint32_t step) const;
+    TokenDraw draw_for(std::span<const double> shares) const;
+    // What each slot gets of its expert's tokens: replicas share them evenly.
+    std::vector<float> rows_of_slots(std::span<const double> tokens, double unit) const;
     ExpertSlots slots() const;
     DropReport drop(std::span<const double> tokens, LayerLoad& load) const;
 

@@ -165,5 +165,17 @@ TEST(MoeLayer, UnequalLoadsMakeUnequalMembers) {
     EXPECT_DOUBLE_EQ(unequal[2], equal[2]);
 }
 
+// Members with times of their own are run together also where no collective is exposed: each needs its own.
+TEST(MoeLayer, UnequalMembersAreRunTogether) {
+    PricedWork work;
+    work.add({microseconds(1), {}});
+    EXPECT_FALSE(work.meets());
+    PricedSegment own{microseconds(1), {}};
+    own.members = 0;
+    work.of_member.push_back({microseconds(1), microseconds(2)});
+    work.add(own);
+    EXPECT_TRUE(work.meets());
+}
+
 }  // namespace
 }  // namespace rehearse

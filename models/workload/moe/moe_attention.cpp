@@ -78,7 +78,8 @@ void MoeLayerBuilder::attention_kernel(AttentionPhase phase) {
     const double d = real(model_.head_width()), qk = query_key_width(model_);
     const double heads = real(model_.heads) / t_, keys = real(model_.key_heads()) / t_;
     const double s = real(model_.sequence);
-    passes("rotary embedding", {2, 1}, group_tokens_ * (heads + keys) * (model_.latent.query_rank > 0 ? 64 : d));
+    passes("rotary embedding", {2, 1},
+           group_tokens_ * (heads + keys) * (model_.latent.query_rank > 0 ? real(model_.latent.rope) : d));
     for (std::int64_t left = training_.parallel.context; left-- > 0;) {
         const std::size_t first = mark();
         Operator op;

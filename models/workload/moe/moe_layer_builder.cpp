@@ -107,13 +107,7 @@ void MoeLayerBuilder::swiglu(const char* name, double rows, double width, double
 }
 
 void MoeLayerBuilder::sync(LocalCollectiveKind kind, double bytes, Hiding hiding, std::size_t partner) {
-    if (t_ <= 1) return;
-    LocalCollective collective;
-    collective.kind = kind;
-    collective.bytes = bytes;
-    collective.hiding = hiding;
-    collective.partner = partner;
-    close(collective);
+    if (t_ > 1) close(kind, bytes, hiding, partner);
 }
 
 void MoeLayerBuilder::sync_tokens(LocalCollectiveKind kind, Hiding hiding) {

@@ -91,7 +91,6 @@ private:
     void sync_tokens(LocalCollectiveKind kind, Hiding hiding);  // N h over the tensor group, beside the last operator
     void exchange(LocalCollectiveKind kind, Hiding hiding, std::size_t partner);
     ExchangeShape exchange_shape(LocalCollectiveKind kind) const;
-    std::size_t last() { const std::size_t next = mark(); return next == 0 ? 0 : next - 1; }
     Hiding tiles() const { return is_on(training_.technique.overlap_tiles) ? Hiding::fused : Hiding::none; }
     // Of the exchange of rows with the product that follows or feeds it.
     Hiding rows_hiding() const { return training_.technique.stream_first > 0 ? Hiding::streamed : tiles(); }
