@@ -211,7 +211,8 @@ void TrainingRun::execute_work(std::span<const std::uint32_t> members, const Ins
             cursor.now = cursor.now + time;
             latest = std::max(latest, cursor.now);
         }
-        if (segment.communication.value == 0) continue;
+        // Members with times of their own meet at a hidden collective too: it ends with the rows of the last one.
+        if (segment.communication.value == 0 && (own == nullptr || segment.collective.value == 0)) continue;
         for (std::size_t i = 0; i < members.size(); ++i) {
             RankCursor& cursor = ranks_[members[i]];
             PartTimes& parts = parts_[members[i]];
