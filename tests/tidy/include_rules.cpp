@@ -37,7 +37,7 @@ struct Guest {
 };
 
 const std::vector<Guest>& guests() {
-    static const std::vector<const char*> threads = {"sim/engine/parallel/", "runtime/"};
+    static const std::vector<const char*> threads = {"sim/engine/parallel/", "kernels/", "runtime/"};
     static const std::vector<const char*> system = {"sim/trace/", "kernels/", "runtime/", "scenarios/"};
     static const std::vector<Guest> table = {
         {"fmt/", {""}},
