@@ -29,8 +29,12 @@ public:
     // Returns when the last member has arrived: the time at which it did.
     virtual Clock::time_point meet() = 0;
 
-    // parts[p] goes to member p and lands in its into[this rank]; both have one entry per member. Parts may be empty.
-    virtual void all_to_all(std::span<const Bytes> parts, std::span<const Room> into) = 0;
+    // What goes to (or comes from) one member: pieces of memory, one after the other. The two ends may cut it in
+    // different ways.
+    using Parts = std::vector<std::vector<Bytes>>;
+    using Rooms = std::vector<std::vector<Room>>;
+    // parts[p] goes to member p and lands in its into[this rank]; both have one entry per member, empty or not.
+    virtual void all_to_all(const Parts& parts, const Rooms& into) = 0;
     // all = what each member brings, in the order of ranks; equal sizes.
     virtual void all_gather(Bytes mine, Room all) = 0;
     // Of n equal slices of `all`, summed over the members, this rank gets its own: all.size() = n mine.size().

@@ -6,6 +6,7 @@
 #include <deque>
 
 #include "kernels/communicator/mpi_ranks.hpp"
+#include "kernels/communicator/pieces.hpp"
 #include "sim/base/checks.hpp"
 
 namespace rehearse {
@@ -17,6 +18,21 @@ constexpr int part_tag = 1, message_tag = 2;
 int whole(std::size_t value) {
     REHEARSE_CHECK(value <= 0x7fffffff, "MPI counts with 31 bits");
     return static_cast<int>(value);
+}
+
+// The pieces at their places in memory, as one message.
+template <class Piece>
+MPI_Datatype type_of(const std::vector<Piece>& pieces) {
+    std::vector<int> lengths;
+    std::vector<MPI_Aint> places;
+    for (const Piece& piece : pieces) {
+        lengths.push_back(whole(piece.size()));
+        MPI_Get_address(piece.data(), &places.emplace_back());
+    }
+    MPI_Datatype type = MPI_DATATYPE_NULL;
+    MPI_Type_create_hindexed(whole(pieces.size()), lengths.data(), places.data(), MPI_BYTE, &type);
+    MPI_Type_commit(&type);
+    return type;
 }
 
 class MpiCommunicator : public Communicator {
@@ -43,25 +59,26 @@ public:
         return Clock::time_point{Clock::duration{last}};
     }
 
-    void all_to_all(std::span<const Bytes> parts, std::span<const Room> into) override {
+    void all_to_all(const Parts& parts, const Rooms& into) override {
         REHEARSE_CHECK(parts.size() == size_ && into.size() == size_, "one part per member");
         std::vector<MPI_Request> pending;
-        pending.reserve(2 * std::size_t{size_});
+        std::vector<MPI_Datatype> types;
         for (std::uint32_t i = 1; i < size_; ++i) {
             const std::uint32_t from = (rank_ + size_ - i) % size_;
-            if (into[from].empty()) continue;
-            MPI_Irecv(into[from].data(), whole(into[from].size()), MPI_BYTE, static_cast<int>(from), part_tag, group_,
-                      &pending.emplace_back());
+            if (pieces_size(into[from]) == 0) continue;
+            types.push_back(type_of(into[from]));
+            MPI_Irecv(MPI_BOTTOM, 1, types.back(), static_cast<int>(from), part_tag, group_, &pending.emplace_back());
         }
         for (std::uint32_t i = 1; i < size_; ++i) {
             const std::uint32_t to = (rank_ + i) % size_;
-            if (parts[to].empty()) continue;
-            MPI_Isend(parts[to].data(), whole(parts[to].size()), MPI_BYTE, static_cast<int>(to), part_tag, group_,
-                      &pending.emplace_back());
+            if (pieces_size(parts[to]) == 0) continue;
+            types.push_back(type_of(parts[to]));
+            MPI_Isend(MPI_BOTTOM, 1, types.back(), static_cast<int>(to), part_tag, group_, &pending.emplace_back());
         }
-        REHEARSE_CHECK(parts[rank_].size() == into[rank_].size(), "members disagree on the size of a part");
-        std::copy(parts[rank_].begin(), parts[rank_].end(), into[rank_].begin());
-        MPI_Waitall(whole(pending.size()), pending.data(), MPI_STATUSES_IGNORE);
+        REHEARSE_CHECK(copy_pieces(parts[rank_], into[rank_]), "members disagree on the size of a part");
+        std::vector<MPI_Status> statuses(pending.size());
+        MPI_Waitall(whole(pending.size()), pending.data(), statuses.data());
+        for (MPI_Datatype& type : types) MPI_Type_free(&type);
     }
 
     void all_gather(Bytes mine, Room all) override {
@@ -125,11 +142,11 @@ private:
 
     void sum_slices(std::span<const float> all, std::size_t slice, std::span<float> mine) {
         received_.resize(slice * size_);
-        std::vector<Bytes> parts(size_);
-        std::vector<Room> into(size_);
+        Parts parts(size_);
+        Rooms into(size_);
         for (std::uint32_t member = 0; member < size_; ++member) {
-            parts[member] = std::as_bytes(all.subspan(member * slice, slice));
-            into[member] = std::as_writable_bytes(std::span(received_).subspan(member * slice, slice));
+            parts[member] = {std::as_bytes(all.subspan(member * slice, slice))};
+            into[member] = {std::as_writable_bytes(std::span(received_).subspan(member * slice, slice))};
         }
         all_to_all(parts, into);
         std::copy_n(received_.begin(), slice, mine.begin());

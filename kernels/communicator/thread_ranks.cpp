@@ -5,13 +5,13 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cstring>
 #include <deque>
 #include <exception>
 #include <mutex>
 #include <thread>
 
 #include "kernels/communicator/meeting_point.hpp"
+#include "kernels/communicator/pieces.hpp"
 #include "sim/base/checks.hpp"
 
 namespace rehearse {
@@ -25,7 +25,7 @@ struct Shared {
           locks(members) {}
     MeetingPoint point;
     std::atomic<std::uint32_t> readers{0};  // members that read what others own
-    std::vector<std::span<const Communicator::Bytes>> parts;
+    std::vector<const Communicator::Parts*> parts;
     std::vector<const float*> data;
     std::vector<std::uint32_t> colour;
     std::vector<std::shared_ptr<Shared>> group;
@@ -49,18 +49,16 @@ public:
         throw RanksGaveUp();
     }
 
-    void all_to_all(std::span<const Bytes> parts, std::span<const Room> into) override {
+    void all_to_all(const Parts& parts, const Rooms& into) override {
         REHEARSE_CHECK(parts.size() == size_ && into.size() == size_, "one part per member");
-        shared_->parts[rank_] = parts;
+        shared_->parts[rank_] = &parts;
         meet();
         bool agree = true;
         {
             const Reading reading(*this);
             for (std::uint32_t i = 0; i < size_; ++i) {
                 const std::uint32_t peer = (rank_ + i) % size_;  // not all from the same one at a time
-                const Bytes part = shared_->parts[peer][rank_];
-                agree = agree && part.size() == into[peer].size();
-                if (agree && !part.empty()) std::memcpy(into[peer].data(), part.data(), part.size());
+                agree = copy_pieces((*shared_->parts[peer])[rank_], into[peer]) && agree;
             }
         }
         meet();
@@ -69,9 +67,9 @@ public:
 
     void all_gather(Bytes mine, Room all) override {
         REHEARSE_CHECK(all.size() == mine.size() * size_, "an all-gather holds what all members bring");
-        const std::vector<Bytes> parts(size_, mine);
-        std::vector<Room> into(size_);
-        for (std::uint32_t i = 0; i < size_; ++i) into[i] = all.subspan(i * mine.size(), mine.size());
+        const Parts parts(size_, {mine});
+        Rooms into(size_);
+        for (std::uint32_t i = 0; i < size_; ++i) into[i] = {all.subspan(i * mine.size(), mine.size())};
         all_to_all(parts, into);
     }
 

@@ -42,19 +42,19 @@ TEST_P(ThreadRanks, MeetReturnsTheLastArrival) {
     }
 }
 
-// Part p of rank r holds r + p numbers, all of them 10 r + p.
+// Part p of rank r holds r + p numbers, all of them 10 r + p; sent as they lie, received in pieces of one number.
 TEST_P(ThreadRanks, AllToAllMovesPartsOfUnequalSizes) {
     const std::uint32_t n = GetParam();
     run_thread_ranks(n, [&](Communicator& ranks) {
         const std::uint32_t me = ranks.rank();
         std::vector<std::vector<float>> out(n), in(n);
-        std::vector<Communicator::Bytes> parts;
-        std::vector<Communicator::Room> into;
+        Communicator::Parts parts(n);
+        Communicator::Rooms into(n);
         for (std::uint32_t p = 0; p < n; ++p) {
             out[p].assign(me + p, static_cast<float>(10 * me + p));
             in[p].assign(me + p, -1);
-            parts.push_back(std::as_bytes(std::span(out[p])));
-            into.push_back(std::as_writable_bytes(std::span(in[p])));
+            parts[p] = {std::as_bytes(std::span(out[p]))};
+            for (float& number : in[p]) into[p].push_back(std::as_writable_bytes(std::span(&number, 1)));
         }
         ranks.all_to_all(parts, into);
         for (std::uint32_t p = 0; p < n; ++p)
@@ -137,8 +137,8 @@ TEST(ThreadRanksFailure, PartsThatDisagreeAreNamed) {
     EXPECT_THROW(run_thread_ranks(2,
                                   [](Communicator& ranks) {
                                       std::vector<std::byte> room(ranks.rank() + 1);
-                                      const std::vector<Communicator::Bytes> parts(2, room);
-                                      const std::vector<Communicator::Room> into(2, room);
+                                      const Communicator::Parts parts(2, {room});
+                                      const Communicator::Rooms into(2, {room});
                                       ranks.all_to_all(parts, into);
                                   }),
                  std::logic_error);

@@ -1,0 +1,86 @@
+#include "runtime/live/dense_operators.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "kernels/cpu/attention.hpp"
+#include "kernels/cpu/elementwise.hpp"
+#include "kernels/cpu/gemm.hpp"
+
+namespace rehearse {
+
+using kernels::Matrix;
+
+namespace {
+
+constexpr std::size_t array_elements = std::size_t{8} << 20;  // 16 MiB: beyond the second-level cache of any core
+
+template <class T>
+std::span<T> first(std::vector<T>& values, std::int64_t count) {
+    if (values.size() < static_cast<std::size_t>(count)) values.resize(static_cast<std::size_t>(count));
+    return std::span(values).first(static_cast<std::size_t>(count));
+}
+
+}  // namespace
+
+DenseOperators::DenseOperators(const TrainingSpec& training, kernels::CpuContext& context)
+    : model_(training.model), micro_batch_(training.micro_batch), context_(context), arrays_(array_elements) {}
+
+template <class T>
+std::span<T> DenseOperators::next(std::vector<T>& arena, std::size_t& used, std::int64_t count) {
+    const auto size = static_cast<std::size_t>(count);
+    if (arena.size() < size + array_elements) arena.resize(size + array_elements);
+    if (used + size > arena.size()) used = 0;
+    const std::span<T> taken = std::span(arena).subspan(used, size);
+    used += (size + 63) / 64 * 64;
+    return taken;
+}
+
+void DenseOperators::run(const Operator& op) {
+    switch (op.kind) {
+        case OperatorKind::gemm: return product(op);
+        case OperatorKind::attention: return attention(op);
+        case OperatorKind::memory: return stream(op.bytes);
+        case OperatorKind::host: return;  // the host's own time: this is the host
+    }
+}
+
+// Weight gradients are added up in single precision, from the activations and their gradients.
+void DenseOperators::product(const Operator& op) {
+    for (std::int64_t i = 0; i < op.batch; ++i) {
+        if (op.output_bytes == 8) {
+            kernels::gemm(context_, Matrix<const LiveElement>(first(activations_, op.k * op.m), op.k, op.m),
+                          Matrix<const LiveElement>(first(results_, op.k * op.n), op.k, op.n),
+                          Matrix<float>(next(gradients_, gradients_used_, op.m * op.n), op.m, op.n),
+                          kernels::Transposed::left, kernels::Write::accumulate);
+            continue;
+        }
+        const bool is_gradient = std::string_view(op.name).ends_with("dgrad");
+        const std::span<LiveElement> weights = next(weights_, weights_used_, op.k * op.n);
+        kernels::gemm(context_, Matrix<const LiveElement>(first(activations_, op.m * op.k), op.m, op.k),
+                      is_gradient ? Matrix<const LiveElement>(weights, op.n, op.k)
+                                  : Matrix<const LiveElement>(weights, op.k, op.n),
+                      Matrix<LiveElement>(first(results_, op.m * op.n), op.m, op.n),
+                      is_gradient ? kernels::Transposed::right : kernels::Transposed::none);
+    }
+}
+
+void DenseOperators::stream(double bytes) {
+    auto left = static_cast<std::size_t>(bytes / (3 * sizeof(LiveElement)));
+    const std::size_t third = array_elements / 3;
+    while (left > 0) {
+        const std::size_t count = std::min(left, third);
+        if (arrays_used_ + 3 * count > array_elements) arrays_used_ = 0;
+        const std::span<LiveElement> all = std::span(arrays_).subspan(arrays_used_, 3 * count);
+        kernels::scale_add(context_, std::span<const LiveElement>(all.first(count)),
+                           std::span<const LiveElement>(all.subspan(count, count)), 1.0f, all.last(count));
+        arrays_used_ += 3 * count;
+        left -= count;
+    }
+}
+
+void DenseOperators::attention(const Operator& op) {
+    (void)op;
+}
+
+}  // namespace rehearse

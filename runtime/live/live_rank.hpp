@@ -1,0 +1,53 @@
+// One rank of a live run: the program of its stage on the real kernels, step after step.
+#pragma once
+
+#include <memory>
+
+#include "models/workload/workload.hpp"
+#include "runtime/live/dense_operators.hpp"
+#include "runtime/live/expert_layer.hpp"
+#include "runtime/live/operation_log.hpp"
+#include "runtime/live/token_batches.hpp"
+
+namespace rehearse {
+
+class LiveRank {
+public:
+    LiveRank(const Workload& workload, const PolicySpec& policies, std::uint64_t seed, Communicator& world);
+    void step();
+    OperationLog& log() { return log_; }
+
+private:
+    using Clock = Communicator::Clock;
+
+    void work(const Instruction& instruction);
+    void operators(const Instruction& instruction, const Segment& segment, std::size_t end);
+    void run_operator(const Instruction& instruction, const Segment& segment, const Operator& op);
+    void local_collective(const Instruction& instruction, const Segment& segment);
+    void streamed(const Instruction& instruction, const Segment& segment, const Operator& product);
+    void group_collective(const Instruction& instruction);
+    Clock::time_point meet(Communicator& group, Operation operation);  // waits; the last arrival
+
+    Operation operation_of(const Instruction& instruction, const Segment* segment, const char* name) const;
+    ExpertLayer* layer_of(const Segment& segment);
+    void load_tokens();
+    void normalise(const Operator& op);
+
+    const Workload& workload_;
+    const PolicySpec& policies_;
+    Communicator& world_;
+    std::unique_ptr<Communicator> expert_group_, data_group_, expert_data_group_;
+    kernels::CpuContext context_;
+    DenseOperators dense_;
+    TokenBatches batches_;
+    std::vector<std::unique_ptr<ExpertLayer>> layers_;  // by layer of the model; none: no experts there
+    std::vector<LiveElement> tokens_;                   // the residual stream, n x h
+    std::vector<float> gradients_, gradient_shard_;
+    std::vector<std::byte> gathered_;
+    std::vector<std::uint32_t> posted_[group_family_count];
+    OperationLog log_;
+    std::uint32_t step_ = 0, passes_ = 0;
+    std::uint32_t next_layer_ = 0;  // whose input the next norm makes
+};
+
+}  // namespace rehearse

@@ -1,0 +1,63 @@
+#include "runtime/live/operation_log.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+#include "sim/base/checks.hpp"
+
+namespace rehearse {
+
+namespace {
+
+double seconds(Communicator::Clock::duration time) { return std::chrono::duration<double>(time).count(); }
+
+std::vector<double> durations(const OperationTimes& times) {
+    std::vector<double> result(times.begin.size());
+    for (std::size_t i = 0; i < result.size(); ++i) result[i] = times.end[i] - times.begin[i];
+    return result;
+}
+
+}  // namespace
+
+void OperationLog::begin_step(Clock::time_point at) {
+    next_ = 0;
+    began_ = at;
+}
+
+void OperationLog::add(const Operation& operation, Clock::time_point begin, Clock::time_point end, double rows) {
+    if (next_ == operations_.size()) {
+        REHEARSE_CHECK(step_seconds_.empty(), "a step with more operations than the one before");
+        operations_.push_back(operation);
+        times_.emplace_back();
+    }
+    REHEARSE_CHECK(operations_[next_].name == operation.name && operations_[next_].work == operation.work,
+                   "steps differ in their operations");
+    OperationTimes& times = times_[next_++];
+    times.begin.push_back(seconds(begin - began_));
+    times.end.push_back(seconds(end - began_));
+    times.rows += rows;
+}
+
+void OperationLog::end_step(Clock::time_point at) {
+    REHEARSE_CHECK(next_ == operations_.size(), "a step with fewer operations than the one before");
+    step_seconds_.push_back(seconds(at - began_));
+}
+
+void OperationLog::forget() {
+    for (OperationTimes& times : times_) times = {};
+    step_seconds_.clear();
+}
+
+double OperationLog::median_seconds(std::size_t operation) const {
+    std::vector<double> times = durations(times_[operation]);
+    REHEARSE_CHECK(!times.empty(), "no step was measured");
+    std::sort(times.begin(), times.end());
+    return 0.5 * (times[(times.size() - 1) / 2] + times[times.size() / 2]);
+}
+
+double OperationLog::mean_seconds(std::size_t operation) const {
+    const std::vector<double> times = durations(times_[operation]);
+    return std::accumulate(times.begin(), times.end(), 0.0) / static_cast<double>(times.size());
+}
+
+}  // namespace rehearse
