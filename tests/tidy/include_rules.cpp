@@ -37,7 +37,7 @@ struct Guest {
 };
 
 const std::vector<Guest>& guests() {
-    static const std::vector<const char*> threads = {"sim/engine/parallel/", "runtime/"};
+    static const std::vector<const char*> threads = {"sim/engine/parallel/", "kernels/", "runtime/"};
     static const std::vector<const char*> system = {"sim/trace/", "kernels/", "runtime/", "scenarios/"};
     static const std::vector<Guest> table = {
         {"fmt/", {""}},
@@ -55,8 +55,10 @@ const std::vector<Guest>& guests() {
         {"benchmark/", {}},
         {"simgrid/", {}},
         {"nccl.h", {"runtime/", "kernels/"}},
-        {"cuda", {"kernels/"}},
-        {"cublas", {"kernels/"}},
+        {"cuda", {"kernels/cuda/"}},
+        {"cublas", {"kernels/cuda/"}},
+        {"dnnl.hpp", {"kernels/cpu/"}},
+        {"omp.h", {"kernels/cpu/"}},
         {"mpi.h", threads},
         {"thread", threads},
         {"mutex", threads},
