@@ -11,7 +11,7 @@ PACKAGES := g++ cmake ninja-build ccache mold pkg-config \
             libcli11-dev libfmt-dev libyaml-cpp-dev nlohmann-json3-dev libboost-dev libboost-graph-dev \
             librandom123-dev libeigen3-dev libsqlite3-dev zlib1g-dev \
             libgtest-dev libgmock-dev libbenchmark-dev \
-            libopenmpi-dev openmpi-bin \
+            libopenmpi-dev openmpi-bin libdnnl-dev \
             python3 python3-matplotlib python3-numpy
 PACKAGES_BENCH := libsimgrid-dev
 PACKAGES_LINT := clang clang-format clang-tidy
@@ -21,7 +21,7 @@ JOBS ?= $(shell nproc)
 TEST_JOBS ?= 2
 CMAKE_FLAGS ?=
 DEMO ?= scenarios/library/megascale_175b_12288.yaml
-SOURCE_FOLDERS := sim topology models runtime scenarios tests
+SOURCE_FOLDERS := sim topology kernels models runtime scenarios tests
 
 .DEFAULT_GOAL := build
 .PHONY: build configure demo test bench accuracy format format-check wrap tidy install clean deps deps-bench deps-lint
@@ -96,7 +96,7 @@ wrap: deps-lint
 tidy: deps-lint configure
 	cmake --build $(BUILD) -j $(JOBS) --target rehearse_commit
 	run-clang-tidy -quiet -p $(BUILD) -j $(JOBS) -extra-arg=-Wno-unknown-warning-option \
-	    '$(CURDIR)/(sim|topology|models|runtime|scenarios)/.*\.cpp'
+	    '$(CURDIR)/(sim|topology|kernels|models|runtime|scenarios)/.*\.cpp'
 
 clean:
 	cmake -E rm -rf build

@@ -1,0 +1,67 @@
+// SwiGLU (Shazeer 2020): a = silu(g) * u with silu(g) = g sigmoid(g). `up` holds g and u side by side in each row.
+#pragma once
+
+#include "kernels/block.hpp"
+#include "kernels/math.hpp"
+#include "kernels/pack.hpp"
+
+namespace rehearse::kernels {
+
+// Block `index` is one row.
+template <class T>
+struct Swiglu {
+    const T* up;   // rows x 2 intermediate
+    T* activated;  // rows x intermediate
+    std::int64_t intermediate;
+
+    std::size_t shared_bytes() const { return 0; }
+
+    template <class Block>
+    REHEARSE_BODY void operator()(Block& block, std::int64_t index) const {
+        const T* const gate = up + index * 2 * intermediate;
+        T* const to = activated + index * intermediate;
+        block.template for_each_pack<T>(intermediate, [&](auto width, std::int64_t i) {
+            constexpr int lanes = decltype(width)::value;
+            Pack<lanes> g = load<lanes>(gate + i);
+            const Pack<lanes> u = load<lanes>(gate + intermediate + i);
+            for (int lane = 0; lane < lanes; ++lane) {
+                g.lane[lane] = g.lane[lane] * sigmoid(g.lane[lane]) * u.lane[lane];
+            }
+            store(to + i, g);
+        });
+    }
+};
+
+// Block `index` is one row. With s = sigmoid(g): dg = da u s (1 + g (1 - s)), du = da g s.
+template <class T>
+struct SwigluBackward {
+    const T* d_activated;
+    const T* up;
+    T* d_up;
+    std::int64_t intermediate;
+
+    std::size_t shared_bytes() const { return 0; }
+
+    template <class Block>
+    REHEARSE_BODY void operator()(Block& block, std::int64_t index) const {
+        const T* const gate = up + index * 2 * intermediate;
+        const T* const gradient = d_activated + index * intermediate;
+        T* const to = d_up + index * 2 * intermediate;
+        block.template for_each_pack<T>(intermediate, [&](auto width, std::int64_t i) {
+            constexpr int lanes = decltype(width)::value;
+            const Pack<lanes> da = load<lanes>(gradient + i);
+            Pack<lanes> g = load<lanes>(gate + i);
+            Pack<lanes> u = load<lanes>(gate + intermediate + i);
+            for (int lane = 0; lane < lanes; ++lane) {
+                const float s = sigmoid(g.lane[lane]);
+                const float silu = g.lane[lane] * s;
+                g.lane[lane] = da.lane[lane] * u.lane[lane] * (s + silu * (1.0f - s));
+                u.lane[lane] = da.lane[lane] * silu;
+            }
+            store(to + i, g);
+            store(to + intermediate + i, u);
+        });
+    }
+};
+
+}  // namespace rehearse::kernels

@@ -1,0 +1,25 @@
+// GEMM of the CPU back-end: oneDNN. Inputs fp32 or bf16, accumulation in fp32. The three products of a linear layer
+// Y = X W are Y = X W (none), dX = dY W^T (right) and dW = X^T dY (left).
+//
+// Repeated calls of one shape allocate nothing of note: packing buffers are scratch of the context, oneDNN keeps its own
+// cache of compiled shapes.
+#pragma once
+
+#include "kernels/cpu/context.hpp"
+#include "kernels/element.hpp"
+#include "kernels/matrix.hpp"
+
+namespace rehearse::kernels {
+
+enum class Transposed { none, left, right };
+enum class Write { replace, accumulate };
+
+// C = A B, A^T B or A B^T, or C += that. Inner extents of 0 give 0. C overlaps neither input.
+void gemm(CpuContext& context, Matrix<const float> a, Matrix<const float> b, Matrix<float> c,
+          Transposed transposed = Transposed::none, Write write = Write::replace);
+void gemm(CpuContext& context, Matrix<const Bf16> a, Matrix<const Bf16> b, Matrix<float> c,
+          Transposed transposed = Transposed::none, Write write = Write::replace);
+void gemm(CpuContext& context, Matrix<const Bf16> a, Matrix<const Bf16> b, Matrix<Bf16> c,
+          Transposed transposed = Transposed::none, Write write = Write::replace);
+
+}  // namespace rehearse::kernels
