@@ -21,6 +21,11 @@ Segment& SegmentWriter::open() {
     return work_.segments.back();
 }
 
+void SegmentWriter::enter_layer(std::uint32_t layer) {
+    open_ = open_ && layer == layer_;
+    layer_ = layer;
+}
+
 std::size_t SegmentWriter::mark() { return open().operators.size(); }
 
 void SegmentWriter::close(const LocalCollective& collective) {

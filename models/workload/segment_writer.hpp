@@ -23,6 +23,7 @@ protected:
     void close(const LocalCollective& collective);
     void close(LocalCollectiveKind kind, double bytes, Hiding hiding, std::size_t partner);
     LocalCollective* collective_before();  // of the segment before the one under construction; nullptr: there is none
+    void enter_layer(std::uint32_t layer);   // whose expert loads act on what follows: a new segment begins
     std::uint32_t layer_ = no_layer;  // of the segments opened from now on
 
 private:

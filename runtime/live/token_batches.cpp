@@ -1,6 +1,7 @@
 #include "runtime/live/token_batches.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 #include "models/workload/moe/moe_model.hpp"

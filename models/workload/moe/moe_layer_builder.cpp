@@ -37,10 +37,10 @@ void MoeLayerBuilder::forward(std::int64_t layer) {
     attention_forward();
     passes("norm", costs_.norm_forward, n_ * h_);
     if (has_experts(model_, layer)) {
-        layer_ = static_cast<std::uint32_t>(layer);
+        enter_layer(static_cast<std::uint32_t>(layer));
         gate_forward();
         experts_forward();
-        layer_ = no_layer;
+        enter_layer(no_layer);
     } else {
         mlp_forward(real(model_.ffn_size()) / t_);
     }
@@ -51,10 +51,10 @@ void MoeLayerBuilder::backward(std::int64_t layer) {
     passes("residual backward", costs_.residual_backward, n_ * h_);
     if (again()) passes("norm again", costs_.norm_forward, n_ * h_);
     if (has_experts(model_, layer)) {
-        layer_ = static_cast<std::uint32_t>(layer);
+        enter_layer(static_cast<std::uint32_t>(layer));
         experts_backward();
         gate_backward();
-        layer_ = no_layer;
+        enter_layer(no_layer);
     } else {
         mlp_backward(real(model_.ffn_size()) / t_);
     }
