@@ -24,6 +24,11 @@ TrafficKind kind_of(GroupFamily family) {
     }
 }
 
+CollectiveKind kind_of(CollectiveVerb verb) {
+    if (verb == CollectiveVerb::all_reduce) return CollectiveKind::all_reduce;
+    return verb == CollectiveVerb::all_gather ? CollectiveKind::all_gather : CollectiveKind::reduce_scatter;
+}
+
 }  // namespace
 
 PostedCollective& TrainingRun::posted(GroupFamily family, std::uint32_t group, std::uint32_t sequence) {
@@ -83,8 +88,8 @@ void TrainingRun::start_transfer(GroupFamily family, std::uint32_t group, std::u
     std::vector<GpuId> gpus = group_gpus(family, group);
     if (in_one_node(gpus, in_.cluster)) {  // NVLink ports that nothing else uses at that time: closed form
         collective.transfers = 1;
-        const int passes = spec.verb == CollectiveVerb::all_reduce ? 2 : 1;
-        const double time = local_collective_seconds(in_.profile, passes, static_cast<double>(spec.bytes.value), n);
+        const double time = local_collective_seconds(in_.profile, kind_of(spec.verb),
+                                                     static_cast<double>(spec.bytes.value), n);
         finish_collective(family, group, sequence, collective.started + seconds(time));
         return;
     }

@@ -45,6 +45,21 @@ double grouped_tile_seconds(const DeviceProfile& profile, const GemmShape& shape
 // 16-byte loads need every contiguous dimension to be a multiple of 8 half-precision elements.
 bool is_misaligned(const GemmShape& shape) { return shape.m % 8 != 0 || shape.n % 8 != 0 || shape.k % 8 != 0; }
 
+const GemmSurface* measured_product(const DeviceProfile& profile, const GemmShape& shape) {
+    return profile.measured.product(shape.output_bytes == 8 ? "gemm wgrad" : "gemm");
+}
+
+const char* measured_name(CollectiveKind kind) {
+    switch (kind) {
+        case CollectiveKind::all_reduce: return "all_reduce";
+        case CollectiveKind::all_gather: return "all_gather";
+        case CollectiveKind::reduce_scatter: return "reduce_scatter";
+        case CollectiveKind::broadcast: return "broadcast";
+        case CollectiveKind::all_to_all: break;
+    }
+    return "all_to_all";
+}
+
 double launch_seconds(const DeviceProfile& profile, std::int64_t kernels) {
     return static_cast<double>(kernels) * profile.kernel_overhead.seconds() * profile.kernel_slowdown.value;
 }
@@ -66,6 +81,8 @@ double smooth_max(double a, double b) {
 }
 
 double gemm_seconds(const DeviceProfile& profile, const GemmShape& shape) {
+    if (const GemmSurface* surface = measured_product(profile, shape))
+        return gemm_seconds(*surface, shape.batch, shape.m, shape.n, shape.k);
     double best = tile_seconds(profile, shape, profile.tiles.front());
     for (const TileShape& tile : profile.tiles) best = std::min(best, tile_seconds(profile, shape, tile));
     if (is_misaligned(shape)) best /= profile.misaligned_efficiency.value;
@@ -79,6 +96,16 @@ double grouped_gemm_seconds(const DeviceProfile& profile, const GemmShape& shape
                             std::span<const double> heights) {
     double rows = 0;
     for (const double height : heights) rows += height;
+    if (const GemmSurface* surface = measured_product(profile, shape)) {
+        double time = 0;  // one after the other
+        for (const double height : heights) {
+            const std::int64_t whole = std::llround(height);
+            if (whole == 0 && by == GroupedBy::m) continue;
+            time += by == GroupedBy::m ? gemm_seconds(*surface, 1, whole, shape.n, shape.k)
+                                       : gemm_seconds(*surface, 1, shape.m, shape.n, whole);
+        }
+        return time;
+    }
     if (rows <= 0) return launch_seconds(profile, 1);
     double best = grouped_tile_seconds(profile, shape, by, heights, profile.tiles.front());
     for (const TileShape& tile : profile.tiles)
@@ -91,12 +118,14 @@ double grouped_gemm_seconds(const DeviceProfile& profile, const GemmShape& shape
     return smooth_max(best, bytes / memory_rate(profile)) + launch_seconds(profile, 1);
 }
 
-double memory_seconds(const DeviceProfile& profile, double bytes, std::int64_t kernels) {
+double memory_seconds(const DeviceProfile& profile, const char* name, double bytes, std::int64_t kernels) {
+    if (const PiecewiseCurve* curve = profile.measured.kernel(name)) return seconds_at(*curve, bytes);
     return bytes / memory_rate(profile) * profile.kernel_slowdown.value + launch_seconds(profile, kernels);
 }
 
-double attention_seconds(const DeviceProfile& profile, double flops, double bytes, std::int64_t kernels,
-                         Ratio relative) {
+double attention_seconds(const DeviceProfile& profile, const char* name, double flops, double bytes,
+                         std::int64_t kernels, Ratio relative) {
+    if (const PiecewiseCurve* curve = profile.measured.attention(name)) return seconds_at(*curve, flops);
     const double compute = flops / (profile.peak.value * profile.attention_efficiency.value * relative.value);
     return smooth_max(compute, bytes / memory_rate(profile)) + launch_seconds(profile, kernels);
 }
@@ -106,9 +135,11 @@ DeviceProfile limited_by(DeviceProfile profile, Bandwidth nvlink) {
     return profile;
 }
 
-double local_collective_seconds(const DeviceProfile& profile, int passes, double bytes, std::uint32_t ranks) {
+double local_collective_seconds(const DeviceProfile& profile, CollectiveKind kind, double bytes, std::uint32_t ranks) {
     if (ranks <= 1 || bytes <= 0) return 0;
-    const double n = static_cast<double>(ranks);
+    if (const PiecewiseCurve* curve = profile.measured.collective(measured_name(kind), ranks))
+        return seconds_at(*curve, bytes);
+    const double n = static_cast<double>(ranks), passes = kind == CollectiveKind::all_reduce ? 2 : 1;
     return passes * local_exchange_seconds(profile, (n - 1) / n * bytes, ranks);
 }
 

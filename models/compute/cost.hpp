@@ -10,12 +10,14 @@
 //     t = smooth_max(t_tiles, t_memory) + kernels * kernel_overhead * kernel_slowdown
 // Memory-bound kernels: (bytes / (memory * memory_efficiency) + kernels * kernel_overhead) * kernel_slowdown.
 // Fused attention: smooth_max(flops / (peak * attention_efficiency), memory roof) + overhead.
+// What a profile has measured (measured_costs.hpp) takes the place of all of these.
 // smooth_max is the 8-norm: near the ridge neither roof is reached (about 9 % slower where both are equal).
 #pragma once
 
 #include <cstdint>
 #include <span>
 
+#include "models/collectives/collective.hpp"
 #include "models/compute/profile.hpp"
 
 namespace rehearse {
@@ -38,16 +40,17 @@ double gemm_seconds(const DeviceProfile& profile, const GemmShape& shape);
 // `heights` replace shape.batch and shape.m (or shape.k).
 double grouped_gemm_seconds(const DeviceProfile& profile, const GemmShape& shape, GroupedBy by,
                             std::span<const double> heights);
-double memory_seconds(const DeviceProfile& profile, double bytes, std::int64_t kernels);
-double attention_seconds(const DeviceProfile& profile, double flops, double bytes, std::int64_t kernels,
-                         Ratio relative);
+// `name` of the kernel, for those that were measured.
+double memory_seconds(const DeviceProfile& profile, const char* name, double bytes, std::int64_t kernels);
+double attention_seconds(const DeviceProfile& profile, const char* name, double flops, double bytes,
+                         std::int64_t kernels, Ratio relative);
 
 // What a collective of `ranks` GPUs of one node runs over.
 const LocalLink& local_link(const DeviceProfile& profile, std::uint32_t ranks);
 
 // Collectives inside a node: passes * (latency + (n - 1) / n * bytes / bus) * local_slowdown; an all-gather or a
 // reduce-scatter of `bytes` (the whole tensor) is one pass, an all-reduce two.
-double local_collective_seconds(const DeviceProfile& profile, int passes, double bytes, std::uint32_t ranks);
+double local_collective_seconds(const DeviceProfile& profile, CollectiveKind kind, double bytes, std::uint32_t ranks);
 
 // Each of `ranks` GPUs of a node sends `bytes` to the next one: (latency + bytes / bus) * local_slowdown.
 double local_exchange_seconds(const DeviceProfile& profile, double bytes, std::uint32_t ranks);

@@ -1,54 +1,42 @@
 // Costs measured on the very device (rehearse calibrate run), by kernel, product and collective. Where a profile has
 // them they stand in for the models of cost.hpp: a CPU core, for one, has no tiles and no launches, and its kernels no
 // common share of the memory's rate.
+//
+//     kernels      seconds over the bytes that the workload counts for a kernel (Operator::bytes), by its name; of
+//                  attention over its FLOPs. "stream" stands for those without a curve of their own
+//     products     seconds of a matrix product over its shape: "gemm", and "gemm wgrad" where the result is added up in
+//                  single precision; grouped products are one after the other
+//     collectives  seconds over bytes as collectives/collective.hpp counts them, by name and number of ranks. Dispatch
+//                  and combine are "all_to_all"; through a token stream, "streamed_dispatch"
+//
+// Fitted on the samples of a calibration file (kernels/calibration): kernels {bytes} or {flops}, products {batch, m, n, k},
+// collectives {bytes, ranks}, each by its median.
 #pragma once
 
-#include <cstdint>
 #include <map>
 #include <string>
 #include <string_view>
-#include <vector>
 
-#include "models/collectives/collective.hpp"
+#include "kernels/calibration/calibration_file.hpp"
+#include "models/calibration/curve_fit.hpp"
 #include "models/compute/gemm_surface.hpp"
 
 namespace rehearse {
 
-struct CurvePoint {
-    double size = 0;     // bytes
-    double seconds = 0;
-};
-
-// Seconds over size: straight lines between the points; beyond the ends the line through the last two goes on, never
-// below half the time of the first point.
-class MeasuredCurve {
-public:
-    // In any order, of distinct sizes; at least one.
-    explicit MeasuredCurve(std::vector<CurvePoint> points);
-    double seconds(double size) const;
-    const std::vector<CurvePoint>& points() const { return points_; }
-
-private:
-    std::vector<CurvePoint> points_;  // by size
-};
-
-struct MeasuredCollective {
-    CollectiveKind kind;
-    std::int64_t ranks = 0;
-    friend auto operator<=>(const MeasuredCollective&, const MeasuredCollective&) = default;
-};
-
 struct MeasuredCosts {
-    // Over the bytes that the workload counts for the kernel. "stream" stands for those without a curve of their own.
-    std::map<std::string, MeasuredCurve, std::less<>> kernels;
-    // Products of matrices: "gemm" and, where the result is added up in single precision, "gemm wgrad".
+    std::map<std::string, PiecewiseCurve, std::less<>> kernels;
     std::map<std::string, GemmSurface, std::less<>> products;
-    // Over the size that collective.hpp defines. All-to-alls also serve dispatch and combine.
-    std::map<MeasuredCollective, MeasuredCurve> collectives;
+    std::map<std::pair<std::string, std::int64_t>, PiecewiseCurve> collectives;
 
-    const MeasuredCurve* kernel(std::string_view name) const;  // nullptr: not measured
-    const MeasuredCurve* collective(CollectiveKind kind, std::int64_t ranks) const;
-    const GemmSurface* product(bool accumulates) const;
+    bool empty() const { return kernels.empty() && products.empty() && collectives.empty(); }
+    // nullptr: not measured.
+    const PiecewiseCurve* kernel(std::string_view name) const;     // or "stream"
+    const PiecewiseCurve* attention(std::string_view name) const;
+    const GemmSurface* product(std::string_view name) const;
+    const PiecewiseCurve* collective(std::string_view name, std::int64_t ranks) const;
 };
+
+// Of the samples that have these shapes; a kernel or collective of one size only is left out.
+MeasuredCosts measured_costs(const CalibrationFile& calibration);
 
 }  // namespace rehearse

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "models/compute/measured_costs.hpp"
 #include "models/compute/variation.hpp"
 #include "sim/base/units.hpp"
 
@@ -85,6 +86,8 @@ struct DeviceProfile {
     ExchangeProfile exchange;
 
     VariationSpec variation;
+    MeasuredCosts measured;         // of the calibration file that the profile names; most profiles have none
+    std::string calibration_path;
     std::vector<ProfileNote> notes;
 };
 

@@ -109,11 +109,11 @@ private:
         switch (op.kind) {
             case OperatorKind::gemm: return product_seconds(op, member);
             case OperatorKind::attention:
-                return attention_seconds(profile_, op.flops.value, op.bytes, op.kernels,
+                return attention_seconds(profile_, op.name, op.flops.value, op.bytes, op.kernels,
                                          op.phase == AttentionPhase::forward ? Ratio{1} : profile_.attention_backward);
             case OperatorKind::memory: {
                 const bool scales = member.load != nullptr && op.expert_rows == ExpertRows::bytes;
-                return memory_seconds(profile_, op.bytes * (scales ? member.load->rank_rows(member.rank) : 1),
+                return memory_seconds(profile_, op.name, op.bytes * (scales ? member.load->rank_rows(member.rank) : 1),
                                       op.kernels);
             }
             case OperatorKind::host: break;

@@ -8,15 +8,25 @@
 
 namespace rehearse {
 
+namespace {
+
+// Of all rows of an average rank.
+double rows_bytes(const LocalCollective& collective) {
+    const ExchangeShape& shape = collective.exchange;
+    return shape.tokens * static_cast<double>(shape.top_k) * shape.token_bytes;
+}
+
+}  // namespace
+
 // Of `share` of the collective's bytes; `busiest` stretches an exchange.
 double CollectivePricing::seconds(const LocalCollective& collective, double share, double busiest) const {
     const double bytes = collective.bytes * share;
     switch (collective.kind) {
         case LocalCollectiveKind::none: return 0;
         case LocalCollectiveKind::ring_exchange: return context_seconds(bytes);
-        case LocalCollectiveKind::all_reduce: return tensor_seconds(bytes, 2);
-        case LocalCollectiveKind::all_gather:
-        case LocalCollectiveKind::reduce_scatter: return tensor_seconds(bytes, 1);
+        case LocalCollectiveKind::all_reduce: return tensor_seconds(bytes, CollectiveKind::all_reduce);
+        case LocalCollectiveKind::all_gather: return tensor_seconds(bytes, CollectiveKind::all_gather);
+        case LocalCollectiveKind::reduce_scatter: return tensor_seconds(bytes, CollectiveKind::reduce_scatter);
         case LocalCollectiveKind::all_to_all: return all_to_all_seconds(bytes, fabric_.tensor);
         case LocalCollectiveKind::dispatch:
         case LocalCollectiveKind::combine: return rows_seconds(collective, share, busiest);
@@ -26,6 +36,8 @@ double CollectivePricing::seconds(const LocalCollective& collective, double shar
 
 double CollectivePricing::all_to_all_seconds(double bytes, GroupShape group) const {
     const double n = group.size, remote = (n - 1) / n * bytes;
+    if (const PiecewiseCurve* curve = profile_.measured.collective("all_to_all", group.size))
+        return seconds_at(*curve, bytes);
     if (group.nodes == 1)
         return local_exchange_seconds(profile_, remote / profile_.all_to_all_rate.value, group.size);
     const double outside = bytes * (1.0 - 1.0 / group.nodes);
@@ -43,14 +55,16 @@ double CollectivePricing::rows_seconds(const LocalCollective& collective, double
     const std::optional<ExchangeForm> form = collective.exchange.form;
     if (fabric_.expert.nodes > 1) return rows_in_form(collective, form, share * busiest);
     if (gathers(collective)) return rows_as_gather(collective, share);
+    if (collective.hiding == Hiding::streamed && collective.kind == LocalCollectiveKind::dispatch) {
+        const PiecewiseCurve* curve = profile_.measured.collective("streamed_dispatch", fabric_.expert.size);
+        if (curve != nullptr) return seconds_at(*curve, rows_bytes(collective) * share * busiest);
+    }
     if (!form || form == ExchangeForm::direct) return rows_direct(collective, share * busiest);
     return rows_in_form(collective, form, share * busiest);
 }
 
 double CollectivePricing::rows_direct(const LocalCollective& collective, double share) const {
-    const ExchangeShape& shape = collective.exchange;
-    const double bytes = shape.tokens * static_cast<double>(shape.top_k) * shape.token_bytes * share;
-    return all_to_all_seconds(bytes, fabric_.expert);
+    return all_to_all_seconds(rows_bytes(collective) * share, fabric_.expert);
 }
 
 // The forms of collectives/expert_exchange.hpp; without one, the fastest.
@@ -86,7 +100,7 @@ double CollectivePricing::rows_in_form(const LocalCollective& collective, std::o
 double CollectivePricing::rows_as_gather(const LocalCollective& collective, double share) const {
     const ExchangeShape& shape = collective.exchange;
     const double n = fabric_.expert.size;
-    return local_collective_seconds(profile_, 1, shape.tokens * n * shape.token_bytes * share, fabric_.expert.size);
+    return local_collective_seconds(profile_, CollectiveKind::all_gather, shape.tokens * n * shape.token_bytes * share, fabric_.expert.size);
 }
 
 // Share of the multiprocessors that it takes while it runs.
@@ -103,10 +117,11 @@ double CollectivePricing::taken_by(const LocalCollective& collective) const {
     return profile_.communication_multiprocessors.value;
 }
 
-double CollectivePricing::tensor_seconds(double bytes, int passes) const {
+double CollectivePricing::tensor_seconds(double bytes, CollectiveKind kind) const {
     const auto [n, nodes] = fabric_.tensor;
-    if (nodes == 1) return local_collective_seconds(profile_, passes, bytes, n);
+    if (nodes == 1) return local_collective_seconds(profile_, kind, bytes, n);
     const double latency = profile_.message_latency.seconds() * (nodes - 1);
+    const int passes = kind == CollectiveKind::all_reduce ? 2 : 1;
     return passes * ((n - 1.0) / n * bytes / network_rate(static_cast<double>(n) / nodes) + latency);
 }
 

@@ -24,7 +24,7 @@ private:
     double rows_direct(const LocalCollective& collective, double share) const;
     double rows_in_form(const LocalCollective& collective, std::optional<ExchangeForm> form, double share) const;
     double rows_as_gather(const LocalCollective& collective, double share) const;
-    double tensor_seconds(double bytes, int passes) const;
+    double tensor_seconds(double bytes, CollectiveKind kind) const;
     double context_seconds(double bytes) const;
     double network_rate(double ranks) const;
 

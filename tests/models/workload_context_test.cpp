@@ -75,7 +75,7 @@ double step_seconds(const Case& shape, const DeviceProfile& profile) {
     if (shape.operators == OperatorSet::efficient) {
         const double flops = (forward ? 1 : 2.5) * 1.1 * 4 * shape.tokens() * hidden / tensor * sequence / 2 /
                              static_cast<double>(shape.context);
-        return attention_seconds(profile, flops, 2 * shape.tokens() * (forward ? 4 : 8) * hidden / tensor,
+        return attention_seconds(profile, "", flops, 2 * shape.tokens() * (forward ? 4 : 8) * hidden / tensor,
                                  forward ? 1 : 2, forward ? Ratio{1} : profile.attention_backward);
     }
     const auto rows = static_cast<std::int64_t>(sequence) / shape.context;
@@ -83,8 +83,8 @@ double step_seconds(const Case& shape, const DeviceProfile& profile) {
     const double scores = gemm_seconds(profile, {products, rows, rows, static_cast<std::int64_t>(head_size), 2, 1});
     const double context = gemm_seconds(profile, {products, rows, static_cast<std::int64_t>(head_size), rows, 2, 1});
     const double elements = static_cast<double>(products * rows * rows);
-    return forward ? scores + memory_seconds(profile, 4 * elements, 1) + context
-                   : memory_seconds(profile, 6 * elements, 1) + 4 * context;
+    return forward ? scores + memory_seconds(profile, "", 4 * elements, 1) + context
+                   : memory_seconds(profile, "", 6 * elements, 1) + 4 * context;
 }
 
 class RingAttention : public testing::TestWithParam<Case> {};

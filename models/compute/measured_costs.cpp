@@ -1,0 +1,73 @@
+#include "models/compute/measured_costs.hpp"
+
+#include <optional>
+#include <vector>
+
+namespace rehearse {
+
+namespace {
+
+template <class Map, class Key>
+const typename Map::mapped_type* find(const Map& map, const Key& key) {
+    const auto at = map.find(key);
+    return at == map.end() ? nullptr : &at->second;
+}
+
+std::optional<std::int64_t> entry(const SampleShape& shape, std::string_view name) {
+    for (const auto& [key, value] : shape) {
+        if (key == name) return value;
+    }
+    return std::nullopt;
+}
+
+bool has_two_sizes(const std::vector<CurvePoint>& points) {
+    for (const CurvePoint& point : points) {
+        if (point.bytes != points.front().bytes) return true;
+    }
+    return false;
+}
+
+}  // namespace
+
+const PiecewiseCurve* MeasuredCosts::kernel(std::string_view name) const {
+    const PiecewiseCurve* own = find(kernels, name);
+    return own != nullptr ? own : find(kernels, std::string_view("stream"));
+}
+
+const PiecewiseCurve* MeasuredCosts::attention(std::string_view name) const { return find(kernels, name); }
+
+const GemmSurface* MeasuredCosts::product(std::string_view name) const { return find(products, name); }
+
+const PiecewiseCurve* MeasuredCosts::collective(std::string_view name, std::int64_t ranks) const {
+    return find(collectives, std::pair{std::string(name), ranks});
+}
+
+MeasuredCosts measured_costs(const CalibrationFile& calibration) {
+    std::map<std::string, std::vector<CurvePoint>> kernels;
+    std::map<std::string, std::vector<GemmPoint>> products;
+    std::map<std::pair<std::string, std::int64_t>, std::vector<CurvePoint>> collectives;
+    for (const CalibrationSample& sample : calibration.samples) {
+        const auto bytes = entry(sample.shape, sample.shape.front().first == "flops" ? "flops" : "bytes");
+        const auto ranks = entry(sample.shape, "ranks");
+        const auto m = entry(sample.shape, "m"), n = entry(sample.shape, "n"), k = entry(sample.shape, "k");
+        const double time = median_seconds(sample);
+        if (m && n && k) {
+            products[sample.what].push_back({entry(sample.shape, "batch").value_or(1), *m, *n, *k, time});
+        } else if (bytes && *bytes > 0) {
+            const CurvePoint point{static_cast<double>(*bytes), time};
+            if (sample.kind == SampleKind::collective && ranks) collectives[{sample.what, *ranks}].push_back(point);
+            else kernels[sample.what].push_back(point);
+        }
+    }
+    MeasuredCosts costs;
+    for (const auto& [name, points] : kernels) {
+        if (has_two_sizes(points)) costs.kernels.emplace(name, fit_piecewise(points, {}));
+    }
+    for (const auto& [name, points] : products) costs.products.emplace(name, fit_gemm_surface(points));
+    for (const auto& [key, points] : collectives) {
+        if (has_two_sizes(points)) costs.collectives.emplace(key, fit_piecewise(points, {}));
+    }
+    return costs;
+}
+
+}  // namespace rehearse
