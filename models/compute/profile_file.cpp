@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <map>
 #include <set>
 
@@ -37,6 +38,7 @@ public:
     void read() {
         root_.read("name", profile_.name);
         root_.require("name");
+        root_.read("calibration", profile_.calibration_path);
         std::map<std::string, Reader> sections;
         for (const ProfileEntry& entry : profile_entries(profile_)) {
             const auto [section, key] = split(entry.key);
@@ -154,6 +156,9 @@ DeviceProfile read_profile(const std::string& path) {
     ProfileReader(root, profile, faults).read();
     root.finish();
     faults.throw_if_any();
+    if (profile.calibration_path.empty()) return profile;
+    profile.calibration_path = (std::filesystem::path(path).parent_path() / profile.calibration_path).string();
+    profile.measured = measured_costs(read_calibration_file(profile.calibration_path));
     return profile;
 }
 
@@ -191,6 +196,7 @@ std::string write_profile(DeviceProfile profile) {
         return note_key(link);
     };
     yaml.value("name", profile.name);
+    if (!profile.calibration_path.empty()) yaml.value("calibration", profile.calibration_path);
     std::string open;
     for (const ProfileEntry& entry : profile_entries(profile)) {
         const auto [section, key] = split(entry.key);

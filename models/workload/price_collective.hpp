@@ -3,6 +3,7 @@
 
 #include <optional>
 
+#include "models/collectives/collective.hpp"
 #include "models/compute/profile.hpp"
 #include "models/workload/price.hpp"
 
