@@ -60,8 +60,8 @@ struct Rounding<Bf16> {
     }
 };
 
-// To nearest, ties to even; beyond 65504 + half a step to infinity. Adding a power of two whose last place is that of the
-// result lets the addition do the rounding.
+// To nearest, ties to even; beyond 65504 + half a step to infinity. Adding a power of two whose last place is that of
+// the result lets the addition do the rounding.
 template <>
 struct Rounding<Fp16> {
     REHEARSE_SCALAR static Fp16 round(float value) {

@@ -6,8 +6,9 @@
 
 namespace rehearse::kernels {
 
-// e^x to about 2 units in the last place; 0 below -86.64, infinity above 88.72, NaN for NaN. Range reduction by log 2 in
-// two parts and the polynomial of Cephes' expf (S. L. Moshier, Methods and Programs for Mathematical Functions, 1989).
+// e^x to about 2 units in the last place; 0 below -86.64, infinity above 88.72, NaN for NaN. Range reduction by log 2
+// in two parts and the polynomial of Cephes' expf (S. L. Moshier, Methods and Programs for Mathematical Functions,
+// 1989).
 REHEARSE_SCALAR float exponential(float x) {
     constexpr float least = -86.64f, most = 88.72f, round_bias = 12582912.0f;  // 1.5 * 2^23: its last place is 1
     const float inside = x < least ? least : x > most ? most : x;
@@ -34,6 +35,10 @@ REHEARSE_SCALAR std::int32_t order_key(float value) {
     const std::int32_t bits = static_cast<std::int32_t>(bits_of(value + 0.0f));
     const std::int32_t key = bits ^ ((bits >> 31) & 0x7fffffff);
     return value == value ? key : -0x7fffffff;
+}
+
+REHEARSE_SCALAR float value_of_key(std::int32_t key) {
+    return float_of(static_cast<std::uint32_t>(key ^ ((key >> 31) & 0x7fffffff)));
 }
 
 }  // namespace rehearse::kernels

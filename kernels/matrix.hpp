@@ -32,8 +32,8 @@ public:
     // `count` rows from `first`.
     Matrix slice(std::int64_t first, std::int64_t count) const {
         REHEARSE_CHECK(first >= 0 && count >= 0 && first + count <= rows_, "a slice of rows of a matrix of " + shape());
-        return {values_.subspan(static_cast<std::size_t>(first * cols_), static_cast<std::size_t>(count * cols_)), count,
-                cols_};
+        return {values_.subspan(static_cast<std::size_t>(first * cols_), static_cast<std::size_t>(count * cols_)),
+                count, cols_};
     }
 
     std::string shape() const { return std::to_string(rows_) + " x " + std::to_string(cols_); }

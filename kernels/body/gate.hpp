@@ -47,7 +47,8 @@ struct SelectExperts {
     }
 };
 
-// Block `index` is one token: gradient of the logits, dl_j = w_j (dw_j - sum_m w_m dw_m) for the chosen, 0 for the rest.
+// Block `index` is one token: gradient of the logits, dl_j = w_j (dw_j - sum_m w_m dw_m) for the chosen, 0 for the
+// rest.
 struct SelectExpertsBackward {
     const std::int32_t* chosen;
     const float* weights;

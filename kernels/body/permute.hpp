@@ -26,8 +26,8 @@ struct Permute {
     }
 };
 
-// Block `index` is one token: tokens[index] = sum over its slots of weight * row, in fp32, in the order of slots. Without
-// weights the plain sum, which is the backward form of Permute.
+// Block `index` is one token: tokens[index] = sum over its slots of weight * row, in fp32, in the order of slots.
+// Without weights the plain sum, which is the backward form of Permute.
 template <class T>
 struct Combine {
     const T* rows;

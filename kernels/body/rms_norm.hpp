@@ -1,10 +1,10 @@
 // RMS norm (Zhang, Sennrich 2019): y = x * scale / sqrt(mean(x^2) + epsilon), per row.
 #pragma once
 
+#include <cmath>
+
 #include "kernels/block.hpp"
 #include "kernels/pack.hpp"
-
-#include <cmath>
 
 namespace rehearse::kernels {
 

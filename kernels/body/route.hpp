@@ -1,5 +1,6 @@
-// From (token, expert) pairs to rows ordered by expert, equal experts by slot: a counting sort in three launches. A slot
-// is token * top_k + k. Slots are cut into chunks; no launch depends on the order of threads, so the order of rows is one.
+// From (token, expert) pairs to rows ordered by expert, equal experts by slot: a counting sort in three launches. A
+// slot is token * top_k + k. Slots are cut into chunks; no launch depends on the order of threads, so the order of rows
+// is one.
 #pragma once
 
 #include "kernels/block.hpp"

@@ -15,7 +15,19 @@
 namespace rehearse::kernels {
 
 // Whose memory a piece of scratch is; a name is used by one launcher on a call path at a time.
-enum class Scratch { route, gemm, gemm_left, gemm_right, gemm_result, tile_up, tile_activated, attention_scores, attention_gradient, pointers, count };
+enum class Scratch {
+    route,
+    gemm,
+    gemm_left,
+    gemm_right,
+    gemm_result,
+    scores,
+    probabilities,
+    d_probabilities,
+    d_scores,
+    pointers,
+    count
+};
 
 class GemmLibrary;  // cpu/gemm_library.hpp
 
@@ -31,7 +43,8 @@ public:
     // `n` elements, not initialised, valid until the next request under that name; a warm context allocates nothing.
     template <class T>
     std::span<T> scratch(Scratch name, std::int64_t n) {
-        return {reinterpret_cast<T*>(bytes(name, static_cast<std::size_t>(n) * sizeof(T))), static_cast<std::size_t>(n)};
+        return {reinterpret_cast<T*>(bytes(name, static_cast<std::size_t>(n) * sizeof(T))),
+                static_cast<std::size_t>(n)};
     }
 
 private:

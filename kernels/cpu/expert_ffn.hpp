@@ -2,8 +2,8 @@
 //
 //     up = x W_up (hidden -> 2 intermediate), activated = SwiGLU(up), y = activated W_down (intermediate -> hidden)
 //
-// Rows are ordered by expert; `rows_per_expert` says how many each has and adds up to the rows of every matrix. W_up and
-// W_down are stacked: experts x hidden x 2 intermediate, and experts x intermediate x hidden.
+// Rows are ordered by expert; `rows_per_expert` says how many each has and adds up to the rows of every matrix. W_up
+// and W_down are stacked: experts x hidden x 2 intermediate, and experts x intermediate x hidden.
 #pragma once
 
 #include "kernels/cpu/gemm.hpp"
@@ -34,8 +34,8 @@ struct Stacked {
 template <class T>
 using StackedInput = Stacked<const std::type_identity_t<T>>;
 
-// Rows of a tile: experts' rows are multiplied tile by tile, the last tile of an expert being what is left. Partial input
-// works on the same tiles, so it does the same arithmetic.
+// Rows of a tile: experts' rows are multiplied tile by tile, the last tile of an expert being what is left. Partial
+// input works on the same tiles, so it does the same arithmetic.
 constexpr std::int64_t tile_rows = 128;
 
 // c's rows of expert e = a's rows of e times W[e] (none), or times W[e]^T (right).

@@ -64,7 +64,8 @@ void multiply_bf16(CpuContext& context, const Extents& e, const Bf16* a, const B
         attributes.set_post_ops(sum);
     }
     const dnnl::matmul::primitive_desc plan({a_form, b_form, c_form}, attributes, library.engine);
-    const auto pad = context.scratch<std::byte>(Scratch::gemm, static_cast<std::int64_t>(plan.scratchpad_desc().get_size()));
+    const auto pad =
+        context.scratch<std::byte>(Scratch::gemm, static_cast<std::int64_t>(plan.scratchpad_desc().get_size()));
     const auto of = [&](const memory::desc& form, const void* at) {
         return memory(form, library.engine, const_cast<void*>(at));
     };
@@ -106,7 +107,8 @@ void gemm_bf16(CpuContext& context, Matrix<const Bf16> a, Matrix<const Bf16> b, 
         const auto wide = context.scratch<float>(Scratch::gemm_result, e.m * e.n);
         std::transform(c.values().begin(), c.values().end(), wide.begin(), [](Bf16 value) { return to_float(value); });
         multiply_fp32(e, left, right, wide.data(), transposed, write);
-        std::transform(wide.begin(), wide.end(), c.values().begin(), [](float value) { return from_float<Bf16>(value); });
+        std::transform(wide.begin(), wide.end(), c.values().begin(),
+                       [](float value) { return from_float<Bf16>(value); });
     }
 }
 

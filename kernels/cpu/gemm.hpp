@@ -1,8 +1,8 @@
 // GEMM of the CPU back-end: oneDNN. Inputs fp32 or bf16, accumulation in fp32. The three products of a linear layer
 // Y = X W are Y = X W (none), dX = dY W^T (right) and dW = X^T dY (left).
 //
-// Repeated calls of one shape allocate nothing of note: packing buffers are scratch of the context, oneDNN keeps its own
-// cache of compiled shapes.
+// Repeated calls of one shape allocate nothing of note: packing buffers are scratch of the context, oneDNN keeps its
+// own cache of compiled shapes.
 #pragma once
 
 #include "kernels/cpu/context.hpp"

@@ -1,7 +1,7 @@
 // Runs a body's blocks on the CPU, each as a SerialBlock.
 #pragma once
 
-#include <algorithm>
+#include <functional>
 
 #include "kernels/block.hpp"
 #include "kernels/cpu/context.hpp"
@@ -12,25 +12,20 @@ namespace rehearse::kernels {
 constexpr std::size_t shared_bytes_most = 64 * 1024;
 
 // Calls part(first, last) so that [0, count) is covered: once, or by as many threads as the context has.
-template <class Part>
-void split(const CpuContext& context, std::int64_t count, const Part& part) {
-    const std::int64_t threads = std::min<std::int64_t>(context.threads(), count);
-    if (threads <= 1) return part(std::int64_t{0}, count);
-#pragma omp parallel for num_threads(static_cast<int>(threads)) schedule(static)
-    for (std::int64_t t = 0; t < threads; ++t) part(count * t / threads, count * (t + 1) / threads);
-}
+void split(const CpuContext& context, std::int64_t count, const std::function<void(std::int64_t, std::int64_t)>& part);
 
 template <class Body>
 void run_blocks(const CpuContext& context, std::int64_t count, const Body& body) {
     REHEARSE_CHECK(body.shared_bytes() <= shared_bytes_most, "a block shares at most 64 KiB");
-    split(context, count, [&](std::int64_t first, std::int64_t last) {
+    const auto part = [&](std::int64_t first, std::int64_t last) {
         alignas(shared_alignment) std::byte shared[shared_bytes_most];
         const Body local = body;  // a copy of its own: no store of the body can change its arguments
         for (std::int64_t i = first; i < last; ++i) {
             SerialBlock block(shared);
             local(block, i);
         }
-    });
+    };
+    split(context, count, std::cref(part));
 }
 
 }  // namespace rehearse::kernels

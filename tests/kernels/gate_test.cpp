@@ -21,7 +21,9 @@ struct Gate {
 std::vector<std::int32_t> sorted(const float* logits, const std::vector<float>& bias, std::int64_t experts) {
     std::vector<std::int32_t> order(static_cast<std::size_t>(experts));
     std::iota(order.begin(), order.end(), 0);
-    const auto score = [&](std::int32_t e) { return logits[e] + (bias.empty() ? 0 : bias[static_cast<std::size_t>(e)]); };
+    const auto score = [&](std::int32_t e) {
+        return logits[e] + (bias.empty() ? 0 : bias[static_cast<std::size_t>(e)]);
+    };
     std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) { return score(a) > score(b); });
     return order;
 }

@@ -1,0 +1,88 @@
+// The part of causal attention between its products: softmax over the keys up to the query, and its gradient.
+//
+// A tile is `rows` queries of each head against the first `keys` keys, keys = first_query + rows. Scores of head h
+// stand at scores + h * rows * keys. Block `index` is one row: head index / rows, query first_query + index % rows.
+#pragma once
+
+#include <cmath>
+
+#include "kernels/block.hpp"
+#include "kernels/math.hpp"
+
+namespace rehearse::kernels {
+
+struct AttentionTile {
+    std::int64_t first_query, rows, sequence;
+
+    REHEARSE_SCALAR std::int64_t keys() const { return first_query + rows; }
+    // Where the row's log-sum-exp stands, in heads x sequence.
+    REHEARSE_SCALAR std::int64_t place(std::int64_t index) const {
+        return index / rows * sequence + first_query + index % rows;
+    }
+    REHEARSE_SCALAR std::int64_t visible(std::int64_t index) const { return first_query + index % rows + 1; }
+};
+
+// P = softmax(scale * scores) over the visible keys, 0 behind them; log_sum = log of the sum of exponentials.
+template <class T>
+struct CausalSoftmax {
+    const float* scores;
+    T* probabilities;
+    float* log_sum;
+    AttentionTile tile;
+    float scale;
+
+    std::size_t shared_bytes() const { return 0; }
+
+    template <class Block>
+    REHEARSE_BODY void operator()(Block& block, std::int64_t index) const {
+        const std::int64_t visible = tile.visible(index), keys = tile.keys();
+        const float* const score = scores + index * keys;
+        T* const to = probabilities + index * keys;
+        const std::int64_t key = block.max(visible, [&](std::int64_t i) { return order_key(score[i]); });
+        const float most = scale * value_of_key(static_cast<std::int32_t>(key));
+        const float sum = block.sum(visible, [&](std::int64_t i) { return exponential(scale * score[i] - most); });
+        const float share = 1.0f / sum;
+        block.for_each(visible, [&](std::int64_t i) {
+            to[i] = from_float<T>(exponential(scale * score[i] - most) * share);
+        });
+        block.for_each(keys - visible, [&](std::int64_t i) { to[visible + i] = from_float<T>(0.0f); });
+        block.for_each(1, [&](std::int64_t) { log_sum[tile.place(index)] = most + std::log(sum); });
+    }
+};
+
+// From the scores again: P = exp(scale * scores - log_sum), and dS = scale * P (dP - <dO, O>) with dP = dO V^T.
+template <class T>
+struct CausalSoftmaxBackward {
+    const float* scores;
+    const float* d_probabilities;
+    const float* log_sum;
+    const T* out;    // heads x sequence x head_dim
+    const T* d_out;  // the same
+    T* probabilities;
+    T* d_scores;
+    AttentionTile tile;
+    std::int64_t head_dim;
+    float scale;
+
+    std::size_t shared_bytes() const { return 0; }
+
+    template <class Block>
+    REHEARSE_BODY void operator()(Block& block, std::int64_t index) const {
+        const std::int64_t visible = tile.visible(index), keys = tile.keys(), place = tile.place(index);
+        const std::int64_t first = index * keys, row = place * head_dim;
+        const float log = log_sum[place];
+        const float mean =
+            block.sum(head_dim, [&](std::int64_t i) { return to_float(out[row + i]) * to_float(d_out[row + i]); });
+        block.for_each(visible, [&](std::int64_t i) {
+            const float p = exponential(scale * scores[first + i] - log);
+            probabilities[first + i] = from_float<T>(p);
+            d_scores[first + i] = from_float<T>(scale * p * (d_probabilities[first + i] - mean));
+        });
+        block.for_each(keys - visible, [&](std::int64_t i) {
+            probabilities[first + visible + i] = from_float<T>(0.0f);
+            d_scores[first + visible + i] = from_float<T>(0.0f);
+        });
+    }
+};
+
+}  // namespace rehearse::kernels
