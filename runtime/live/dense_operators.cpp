@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "kernels/cpu/attention.hpp"
 #include "kernels/cpu/elementwise.hpp"
 #include "kernels/cpu/gemm.hpp"
 
@@ -78,8 +79,20 @@ void DenseOperators::stream(double bytes) {
     }
 }
 
+// All query heads with keys of their own: the workload counts the same FLOPs.
 void DenseOperators::attention(const Operator& op) {
-    (void)op;
+    const kernels::AttentionShape shape{micro_batch_ * model_.heads, model_.sequence, model_.head_width()};
+    const std::int64_t elements = shape.heads * shape.sequence * shape.head_dim;
+    const auto count = static_cast<std::size_t>(elements);
+    const std::span<LiveElement> all = first(activations_, 3 * elements);
+    const kernels::AttentionInput<LiveElement> in{all.first(count), all.subspan(count, count), all.last(count)};
+    const std::span<LiveElement> out = first(results_, elements);
+    log_sum_.resize(static_cast<std::size_t>(shape.heads * shape.sequence));
+    if (op.phase == AttentionPhase::forward) return kernels::attention<LiveElement>(context_, shape, in, out, log_sum_);
+    const std::span<float> gradients = first(attention_gradients_, 3 * elements);
+    kernels::attention_backward<LiveElement>(
+        context_, shape, in, out, out, log_sum_,
+        {gradients.first(count), gradients.subspan(count, count), gradients.last(count)});
 }
 
 }  // namespace rehearse

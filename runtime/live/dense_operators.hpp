@@ -33,7 +33,7 @@ private:
     std::int64_t micro_batch_;
     kernels::CpuContext& context_;
     std::vector<LiveElement> activations_, results_, weights_, arrays_;
-    std::vector<float> gradients_;
+    std::vector<float> gradients_, attention_gradients_, log_sum_;
     std::size_t weights_used_ = 0, gradients_used_ = 0, arrays_used_ = 0;
 };
 

@@ -28,9 +28,12 @@ const char* name_of(CollectiveVerb verb) {
 }
 
 // Small values: what experts add to a token must not change what the next gate chooses.
+// One draw of 8,191 numbers goes round: nothing depends on more of them.
 void fill(std::span<LiveElement> values, const Stream& random, std::uint64_t entity, float scale) {
-    for (std::size_t i = 0; i < values.size(); ++i)
-        values[i] = kernels::from_float<LiveElement>(scale * static_cast<float>(random.normal(entity, i % 8191)));
+    std::vector<LiveElement> drawn(std::min<std::size_t>(8191, values.size()));
+    for (std::size_t i = 0; i < drawn.size(); ++i)
+        drawn[i] = kernels::from_float<LiveElement>(scale * static_cast<float>(random.normal(entity, i)));
+    for (std::size_t i = 0; i < values.size(); ++i) values[i] = drawn[i % drawn.size()];
 }
 
 }  // namespace

@@ -46,10 +46,10 @@ TokenBatches::TokenBatches(const TrainingSpec& training, std::int64_t tokens, st
     const std::int64_t experts = model.experts.routed, hidden = model.hidden;
     REHEARSE_CHECK(model.layers * experts <= hidden, "too few features for the gates of all layers");
     const Stream small(seed, "live.features"), random(seed, "live.routing");
-    for (std::size_t i = 0; i < values_.size(); ++i) {  // one row of noise serves all tokens, shifted
-        const float value = static_cast<float>(small.normal(i % 4099, 0));
-        values_[i] = kernels::from_float<LiveElement>(noise * value);
-    }
+    std::vector<LiveElement> drawn(4099);  // go round
+    for (std::size_t i = 0; i < drawn.size(); ++i)
+        drawn[i] = kernels::from_float<LiveElement>(noise * static_cast<float>(small.normal(i, 0)));
+    for (std::size_t i = 0; i < values_.size(); ++i) values_[i] = drawn[i % drawn.size()];
     std::vector<std::uint32_t> mine;
     for (std::int64_t layer = 0; layer < model.layers; ++layer) {
         if (!has_experts(model, layer)) continue;

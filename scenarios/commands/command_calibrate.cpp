@@ -22,6 +22,7 @@ void add_calibrate(CLI::App& app, Chosen& chosen) {
     fit->add_option("--steps", request->a100.step_files, "measured steps (a100-sxm-80g)")->type_name("FILE");
     fit->add_option("--all-reduce", request->a100.all_reduce_file, "measured NVLink all-reduces")->type_name("FILE");
     fit->callback([request, &chosen] { chosen = [request] { return calibrate_command(*request); }; });
+    add_calibrate_run(*calibrate, chosen);
     add_calibration_files(*calibrate, chosen);
 }
 

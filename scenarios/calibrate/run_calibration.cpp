@@ -1,0 +1,95 @@
+#include "scenarios/calibrate/run_calibration.hpp"
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+#include <sys/utsname.h>
+
+#include <algorithm>
+#include <chrono>
+#include <fstream>
+#include <set>
+
+#include "scenarios/calibrate/show_calibration.hpp"
+#include "scenarios/installation.hpp"
+#include "scenarios/text_file.hpp"
+#include "sim/base/fault.hpp"
+
+namespace rehearse {
+
+namespace {
+
+constexpr int rounds_most = 3;
+
+std::string today() { return fmt::format("{:%Y-%m-%d}", fmt::gmtime(std::chrono::system_clock::now())); }
+
+std::string cpu_entry(const std::string& wanted) {
+    std::ifstream info("/proc/cpuinfo");
+    for (std::string line; std::getline(info, line);) {
+        const std::size_t colon = line.find(':');
+        if (colon != line.npos && line.rfind(wanted, 0) == 0) return line.substr(std::min(colon + 2, line.size()));
+    }
+    return "";
+}
+
+std::string kernel_release() {
+    utsname name{};
+    return uname(&name) == 0 ? fmt::format("{} {}", name.sysname, name.release) : "";
+}
+
+// Behind the first round only workloads whose samples were noise run again.
+void measure(const CalibrateRunRequest& request, const SweepShape& shape, std::vector<CalibrationSample>& samples) {
+    PolicySpec policies;
+    policies.stream.refills = shape.refills;
+    const Workload workload = build_workload(sweep_training(shape, request.ranks));
+    LiveExecutor executor(policies, {3, request.steps, 1}, on_threads(static_cast<std::uint32_t>(request.ranks)));
+    executor.execute(workload);
+    add_samples(executor.report(), samples);
+}
+
+}  // namespace
+
+std::string local_device_name() {
+    const std::string name = cpu_entry("model name");
+    return name.empty() ? "unknown processor" : name;
+}
+
+int run_calibration(const CalibrateRunRequest& request) {
+    CalibrationFile file;
+    file.device = {local_device_name(), DeviceKind::cpu, request.ranks, kernel_release(), cpu_entry("cpu MHz") + " MHz"};
+    file.software = {{"compiler", __VERSION__}};
+    file.date = request.date.empty() ? today() : request.date;
+    file.source.command = fmt::format("rehearse calibrate run --ranks {} --steps {}", request.ranks, request.steps);
+    std::vector<std::string> noisy;
+    const std::vector<SweepShape> shapes = sweep_shapes(request.size);
+    for (std::size_t i = 0; i < shapes.size(); ++i) {
+        const SweepShape& shape = shapes[i];
+        fmt::print(stderr, "{} of {}: {} tokens of {}, {} experts of {}, top-{}{}\n", i + 1, shapes.size(), shape.tokens,
+                   shape.hidden, shape.experts, shape.inner, shape.top_k, shape.refills > 0 ? ", streamed" : "");
+        std::vector<CalibrationSample> good, bad;
+        for (int round = 0; round < rounds_most && (round == 0 || !bad.empty()); ++round) {
+            std::vector<CalibrationSample> samples;
+            measure(request, shape, samples);
+            bad.clear();
+            for (CalibrationSample& sample : samples) {
+                const auto same = [&](const CalibrationSample& other) { return label_of(other) == label_of(sample); };
+                if (std::any_of(good.begin(), good.end(), same)) continue;
+                (relative_spread(sample) > request.spread_most ? bad : good).push_back(std::move(sample));
+            }
+        }
+        for (const CalibrationSample& sample : bad)
+            noisy.push_back(fmt::format("{} (spread {:.0f} %)", label_of(sample), 100 * relative_spread(sample)));
+        for (CalibrationSample& sample : good) {
+            const auto same = std::find_if(file.samples.begin(), file.samples.end(), [&](const CalibrationSample& other) {
+                return label_of(other) == label_of(sample);
+            });
+            if (same == file.samples.end()) file.samples.push_back(std::move(sample));
+            else same->seconds.insert(same->seconds.end(), sample.seconds.begin(), sample.seconds.end());
+        }
+    }
+    for (const std::string& label : noisy) fmt::print(stderr, "left out as noise: {}\n", label);
+    if (request.out.empty()) fmt::print("{}", calibration_text(file));
+    else replace_text(request.out, to_yaml(file));
+    return 0;
+}
+
+}  // namespace rehearse

@@ -1,0 +1,107 @@
+#include "scenarios/calibrate/sweep.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <string_view>
+
+namespace rehearse {
+
+namespace {
+
+// Kernels that have a curve of their own; all other memory-bound operators are streams of their bytes.
+bool is_named(std::string_view name) {
+    static constexpr std::string_view names[] = {"norm",    "top-k",     "permute",
+                                                 "swiglu",  "unpermute", "unpermute backward",
+                                                 "gate backward", "swiglu backward", "permute backward"};
+    return std::find(std::begin(names), std::end(names), name) != std::end(names);
+}
+
+SampleShape bytes_of(double bytes) { return {{"bytes", std::llround(bytes)}}; }
+
+// What an operation measures; an empty name: nothing that is priced.
+CalibrationSample sample_of(const Operation& operation) {
+    CalibrationSample sample;
+    sample.precision = "bf16";
+    if (operation.kind == OperationKind::wait) return sample;
+    if (operation.kind == OperationKind::exchange) {
+        const std::string_view name = operation.name;
+        sample.what = name == "dispatch" || name == "combine" ? "all_to_all" : operation.name;
+        std::replace(sample.what.begin(), sample.what.end(), '-', '_');
+        std::replace(sample.what.begin(), sample.what.end(), ' ', '_');
+        sample.kind = SampleKind::collective;
+        sample.shape = bytes_of(operation.bytes);
+        sample.shape.emplace_back("ranks", operation.ranks);
+        if (operation.ranks < 2) sample.what.clear();
+        return sample;
+    }
+    const Operator& op = *operation.op;
+    switch (op.kind) {
+        case OperatorKind::gemm:
+            sample.what = op.output_bytes == 8 ? "gemm wgrad" : "gemm";
+            sample.shape = {{"batch", op.batch}, {"m", op.m}, {"n", op.n}, {"k", op.k}};
+            break;
+        case OperatorKind::attention:
+            sample.what = op.name;
+            sample.shape = {{"flops", std::llround(op.flops.value)}};
+            break;
+        case OperatorKind::memory:
+            sample.what = is_named(op.name) ? op.name : "stream";
+            sample.shape = bytes_of(op.bytes);
+            break;
+        case OperatorKind::host: break;
+    }
+    return sample;
+}
+
+}  // namespace
+
+std::vector<SweepShape> sweep_shapes(SweepSize size) {
+    if (size == SweepSize::quick) return {{64, 64, 4, 2, 64}, {128, 128, 4, 2, 128}, {128, 64, 4, 2, 64, 2}};
+    return {
+        {128, 128, 4, 1, 128},  {128, 256, 8, 2, 512},   {256, 256, 4, 2, 256},  {256, 512, 8, 2, 1024},
+        {256, 1024, 16, 4, 512}, {512, 512, 8, 1, 1024},  {512, 1024, 4, 2, 512}, {512, 1024, 8, 2, 2048},
+        {512, 256, 16, 4, 256}, {1024, 1024, 4, 2, 512}, {1024, 2048, 8, 2, 1024}, {1024, 512, 16, 2, 128},
+        {256, 256, 8, 2, 256, 2}, {512, 512, 8, 2, 512, 4}, {512, 1024, 4, 2, 2048, 4},
+    };
+}
+
+TrainingSpec sweep_training(const SweepShape& shape, std::int64_t ranks) {
+    TrainingSpec training;
+    training.model.kind = ModelKind::moe;
+    training.model.layers = 1;
+    training.model.hidden = shape.hidden;
+    training.model.heads = shape.hidden / 64;
+    training.model.vocab = 2 * shape.hidden;
+    training.model.sequence = shape.tokens;
+    training.model.experts.routed = shape.experts;
+    training.model.experts.top_k = shape.top_k;
+    training.model.experts.ffn = shape.inner;
+    training.parallel.data = ranks;
+    training.parallel.expert = ranks;
+    training.batch_global = ranks;
+    training.technique.operators = OperatorSet::efficient;
+    training.technique.exchange = ExchangeChoice::direct;
+    training.technique.stream_first = shape.refills > 0 ? 0.6 / static_cast<double>(shape.refills) : 0;
+    training.gradient_bytes = 4;
+    return training;
+}
+
+void add_samples(const LiveReport& report, std::vector<CalibrationSample>& samples) {
+    const double ranks = static_cast<double>(report.times.size());
+    for (std::size_t i = 0; i < report.operations.size(); ++i) {
+        CalibrationSample sample = sample_of(report.operations[i]);
+        if (sample.what.empty()) continue;
+        for (std::size_t step = 0; step < report.step_seconds.size(); ++step) {
+            double sum = 0;
+            for (const std::vector<OperationTimes>& rank : report.times) sum += rank[i].end[step] - rank[i].begin[step];
+            sample.seconds.push_back(std::max(sum / ranks, 1e-9));  // the clock's resolution
+        }
+        const auto same = std::find_if(samples.begin(), samples.end(), [&](const CalibrationSample& other) {
+            return label_of(other) == label_of(sample);
+        });
+        if (same == samples.end()) samples.push_back(std::move(sample));
+        else same->seconds.insert(same->seconds.end(), sample.seconds.begin(), sample.seconds.end());
+    }
+}
+
+}  // namespace rehearse
