@@ -91,14 +91,15 @@ std::string glued_cell(const std::string& word) {
     for (const char* cell : {"-1", "N/A", "none", "sum", "prod", "max", "min", "avg", "float", "half", "bfloat16"}) {
         if (word.rfind(cell, 0) == 0) return cell;
     }
-    if (word.size() > 5 && is_digit(word[0]) && word.substr(1, 2) == "e-" && is_digit(word[3])) return word.substr(0, 5);
+    if (word.size() > 5 && is_digit(word[0]) && word.substr(1, 2) == "e-" && is_digit(word[3]))
+        return word.substr(0, 5);
     if (word.size() > 5 && word.substr(1, 3) == "e+0") return word.substr(0, 5);
     return is_digit(word[0]) && !is_digit(word[1]) ? word.substr(0, 1) : "";
 }
 
 bool is_cell(const std::string& word) {
-    return word == "N/A" || (!word.empty() && is_digit(word[0]) &&
-                             word.find_first_not_of("0123456789.e+-") == word.npos);
+    return word == "N/A" ||
+           (!word.empty() && is_digit(word[0]) && word.find_first_not_of("0123456789.e+-") == word.npos);
 }
 
 }  // namespace
@@ -165,9 +166,9 @@ std::int64_t element_bytes(std::string_view type) {
         std::int64_t bytes;
     };
     static constexpr std::array<Type, 20> types{
-        {{"float", 4},   {"half", 2},   {"bfloat16", 2}, {"double", 8}, {"int8", 1},     {"uint8", 1},   {"int32", 4},
-         {"uint32", 4},  {"int64", 8},  {"uint64", 8},   {"char", 1},   {"int", 4},      {"float16", 2}, {"float32", 4},
-         {"float64", 8}, {"bf16", 2},   {"fp16", 2},     {"f8e4m3", 1}, {"f8e5m2", 1},   {"fp8", 1}}};
+        {{"float", 4},   {"half", 2},  {"bfloat16", 2}, {"double", 8}, {"int8", 1},   {"uint8", 1},   {"int32", 4},
+         {"uint32", 4},  {"int64", 8}, {"uint64", 8},   {"char", 1},   {"int", 4},    {"float16", 2}, {"float32", 4},
+         {"float64", 8}, {"bf16", 2},  {"fp16", 2},     {"f8e4m3", 1}, {"f8e5m2", 1}, {"fp8", 1}}};
     if (type == "fp8_e4m3" || type == "fp8_e5m2") return 1;
     const auto found = std::find_if(types.begin(), types.end(), [&](const Type& t) { return type == t.name; });
     return found == types.end() ? 0 : found->bytes;

@@ -32,10 +32,11 @@ bool tells_failure(std::string_view text) {
 struct Process {
     Prologue prologue;
     std::optional<NcclLayout> layout;
-    std::vector<std::size_t> runs;         // of the present table, by position in the log
-    std::vector<std::string> torn;         // words of a row that a message interrupted
+    std::vector<std::size_t> runs;  // of the present table, by position in the log
+    std::vector<std::string> torn;  // words of a row that a message interrupted
     int torn_line = 0;
     bool in_table = false;
+    bool is_over = false;  // the lines below the table have come
 };
 
 class LogReader {
@@ -78,6 +79,7 @@ private:
         process.layout = layout;
         process.runs.clear();
         process.in_table = true;
+        process.is_over = false;
         log_.headers.push_back(number);
     }
 
@@ -124,9 +126,16 @@ private:
 
     void add_row(Process& process, NcclRow row, int number) {
         row.line = number;
+        if (process.is_over) leave_table(process);
         NcclRun& run = run_of(process, *parts_of(row), number);
         if (run.parts == 0) run.parts = *parts_of(row);
         run.rows.push_back(std::move(row));
+    }
+
+    void leave_table(Process& process) {
+        process.prologue = {};
+        process.runs.clear();
+        process.in_table = process.is_over = false;
     }
 
     // The run of the present table whose data is cut into as many parts; zero-size rows go with the latest.
@@ -157,19 +166,18 @@ private:
             for (const std::size_t run : process.runs) {
                 if (stated_[run].collective.empty()) stated_[run].collective = name;
             }
+            process.is_over = process.in_table;
             return;
         }
-        if (process.in_table && !process.runs.empty()) {  // the rows are over
-            process.prologue = {};
-            process.runs.clear();
-            process.in_table = false;
-        }
+        const bool in_rows = process.in_table && !process.runs.empty();
+        if (in_rows && !process.is_over && said == Said::library) return;  // it can come at any time
+        if (in_rows) leave_table(process);
         process.prologue.take(line);
     }
 
     NcclHints hints_;
     NcclLog log_;
-    std::vector<NcclStated> stated_;  // of each run
+    std::vector<NcclStated> stated_;            // of each run
     std::map<std::string, Process> processes_;  // by tag
 };
 
@@ -207,15 +215,24 @@ Fault no_row_fault(const NcclLog& log, std::string_view text) {
         return {{log.file, 0, 0}, "", "the log is compressed", expected, "unpack it first"};
     if (!log.unparsed.empty()) {
         const NcclNote& first = log.unparsed.front();
-        return {{log.file, first.line, 0}, "", fmt::format("no row; {}: {}", first.reason, in_quotes(first.text)),
-                expected, ""};
+        return {{log.file, first.line, 1},
+                "",
+                fmt::format("no row; {}: {}", first.reason, in_quotes(first.text)),
+                expected,
+                ""};
     }
     if (text.substr(0, line_bytes_most).find('\0') != text.npos)
         return {{log.file, 0, 0}, "", "the file is binary", expected, ""};
     if (!log.headers.empty())
-        return {{log.file, log.headers.back(), 0}, "", "no row follows the header of the table", expected,
+        return {{log.file, log.headers.back(), 1},
+                "",
+                "no row follows the header of the table",
+                expected,
                 "the log is cut, or the run ended before its first size"};
-    return {{log.file, 1, 0}, "", fmt::format("no row; the log begins with {}", in_quotes(line_text(text, 1))), expected,
+    return {{log.file, 1, 1},
+            "",
+            fmt::format("no row; the log begins with {}", in_quotes(line_text(text, 1))),
+            expected,
             "give the output of a program such as all_reduce_perf"};
 }
 

@@ -153,8 +153,7 @@ bool rates_agree(const NcclRow& row) {
 
 bool begins_row(const std::vector<std::string>& words) {
     const std::size_t type = type_position(words);
-    return type >= 2 && words[0][0] != '#' && is_integer(words[type - 1]) &&
-           !trailing_integer(words[type - 2]).empty();
+    return type >= 2 && words[0][0] != '#' && is_integer(words[type - 1]) && !trailing_integer(words[type - 2]).empty();
 }
 
 RowOutcome parse_row(const std::vector<std::string>& words, const std::optional<NcclLayout>& layout, LineEnd end) {
@@ -187,8 +186,7 @@ RowOutcome parse_row(const std::vector<std::string>& words, const std::optional<
     if (!std::holds_alternative<NcclRow>(outcome)) return outcome;
     if (!layout && !rates_agree(std::get<NcclRow>(outcome)))
         return broken("no header above says which columns these are, and read as usual the rates contradict the time");
-    if (end == LineEnd::cut && may_be_cut(words.back(), *used))
-        return broken("the text ends within the row");
+    if (end == LineEnd::cut && may_be_cut(words.back(), *used)) return broken("the text ends within the row");
     return outcome;
 }
 

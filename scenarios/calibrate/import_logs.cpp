@@ -18,11 +18,16 @@ constexpr int exit_bad_input = 2;
 
 std::string text_of(NcclOrigin origin, const char* option) {
     switch (origin) {
-        case NcclOrigin::stated: return "log";
-        case NcclOrigin::rows: return "rows";
-        case NcclOrigin::hint: return option;
-        case NcclOrigin::file_name: return "file name";
-        case NcclOrigin::unknown: break;
+        case NcclOrigin::stated:
+            return "log";
+        case NcclOrigin::rows:
+            return "rows";
+        case NcclOrigin::hint:
+            return option;
+        case NcclOrigin::file_name:
+            return "file name";
+        case NcclOrigin::unknown:
+            break;
     }
     return "-";
 }
@@ -65,8 +70,8 @@ void print_notes(const NcclLog& log, const std::vector<NcclNote>& notes, const c
 std::optional<std::int64_t> common(const NcclLog& log, std::optional<std::int64_t> NcclRun::*value) {
     if (log.runs.empty()) return std::nullopt;
     const std::optional<std::int64_t> first = log.runs.front().*value;
-    const bool all = std::all_of(log.runs.begin(), log.runs.end(),
-                                 [&](const NcclRun& run) { return run.*value == first; });
+    const bool all =
+        std::all_of(log.runs.begin(), log.runs.end(), [&](const NcclRun& run) { return run.*value == first; });
     return all ? first : std::nullopt;
 }
 
@@ -98,7 +103,8 @@ void print_gaps(const std::vector<ImportedLog>& logs, const CalibrationFile& cal
     const auto pooled = std::count_if(calibration.samples.begin(), calibration.samples.end(),
                                       [](const CalibrationSample& sample) { return sample.seconds.size() > 1; });
     if (pooled > 0)
-        fmt::print(stderr, "{} samples hold the times of several rows; logs of different clusters go into files of their own\n",
+        fmt::print(stderr,
+                   "{} samples hold the times of several rows; logs of different clusters go into files of their own\n",
                    pooled);
 }
 
@@ -154,8 +160,7 @@ int import_command(const ImportRequest& request) {
     }
     if (is_on(request.json))
         fmt::print("{}\n", import_json(logs).dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
-    else
-        fmt::print("{}", import_table(logs));
+    else fmt::print("{}", import_table(logs));
     int code = 0;
     for (const ImportedLog& imported : logs) {
         print_notes(imported.log, imported.log.unparsed, "not parsed");

@@ -60,7 +60,8 @@ std::vector<Entry> index_entries() {
 class NcclCorpus : public ::testing::Test {
 protected:
     void SetUp() override {
-        if (!fs::exists(corpus_folder() + "index.csv")) GTEST_SKIP() << corpus_folder() << " isn't there; set REHEARSE_DATA";
+        if (!fs::exists(corpus_folder() + "index.csv"))
+            GTEST_SKIP() << corpus_folder() << " isn't there; set REHEARSE_DATA";
         entries_ = index_entries();
         ASSERT_GE(entries_.size(), 40U);
     }
