@@ -75,15 +75,14 @@ std::string take_stream(std::string& text) {
 }
 
 // "node01:195:195": a name, a process and a thread.
-std::size_t host_begin(const std::string& word) {
+bool is_host(const std::string& word) {
     const std::size_t last = word.rfind(':');
-    if (last == word.npos || last == 0 || last + 1 == word.size()) return word.npos;
+    if (last == word.npos || last == 0 || last + 1 == word.size()) return false;
     const std::size_t first = word.rfind(':', last - 1);
-    if (first == word.npos || first == 0 || first + 1 == last) return word.npos;
+    if (first == word.npos || first == 0 || first + 1 == last) return false;
     const auto digits = [](std::string_view text) { return std::all_of(text.begin(), text.end(), is_digit); };
-    const bool fits = digits(std::string_view(word).substr(last + 1)) &&
-                      digits(std::string_view(word).substr(first + 1, last - first - 1));
-    return fits ? 0 : word.npos;
+    return digits(std::string_view(word).substr(last + 1)) &&
+           digits(std::string_view(word).substr(first + 1, last - first - 1));
 }
 
 // The part of a row that stands in front of a host's name without a blank, "" = none: what ends a piece of a row.
@@ -119,11 +118,11 @@ std::optional<Message> find_message(const std::vector<std::string>& words) {
         const std::string& kind = words[i + 1];
         if (kind != "INFO" && kind != "WARN" && kind != "TRACE") continue;
         std::size_t host = i;
-        while (host > 0 && host_begin(words[host]) != 0) --host;
+        while (host > 0 && !is_host(words[host])) --host;
         Message message;
         message.before.assign(words.begin(), words.begin() + static_cast<std::ptrdiff_t>(host));
         // A name alone ("node01:1:1") is no cell; a row's last one may stand right in front of it.
-        const std::string glued = host > 0 || words[0].rfind("-1", 0) == 0 ? glued_cell(words[host]) : "";
+        const std::string glued = host > 0 ? glued_cell(words[host]) : "";
         if (!glued.empty()) message.before.push_back(glued);
         return message;
     }

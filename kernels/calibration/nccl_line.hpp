@@ -41,6 +41,7 @@ enum class LineEnd : unsigned char { whole, cut };  // cut: the text ends here w
 struct NoRow {};
 struct BrokenRow {
     std::string reason;
+    enum class What : unsigned char { wrong, unfinished } what = What::wrong;  // unfinished: sound as far as it goes
 };
 using RowOutcome = std::variant<NoRow, NcclRow, BrokenRow>;
 // Without a layout the columns follow from their number, and the rates must agree with the time.

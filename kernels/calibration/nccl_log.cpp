@@ -28,13 +28,19 @@ bool tells_failure(std::string_view text) {
     return false;
 }
 
+bool is_unfinished(const RowOutcome& outcome) {
+    const auto* broken = std::get_if<BrokenRow>(&outcome);
+    return broken != nullptr && broken->what == BrokenRow::What::unfinished;
+}
+
 // What the lines of one process have said so far. Outputs of several processes can be mixed line by line.
 struct Process {
     Prologue prologue;
     std::optional<NcclLayout> layout;
     std::vector<std::size_t> runs;  // of the present table, by position in the log
-    std::vector<std::string> torn;  // words of a row that a message interrupted
+    std::vector<std::string> torn;  // words of a row that a message or a line break interrupted
     int torn_line = 0;
+    std::string torn_by;  // why it is no row as it stands
     bool in_table = false;
     bool is_over = false;  // the lines below the table have come
 };
@@ -90,6 +96,7 @@ private:
             drop_torn(process);
             process.torn = before;
             process.torn_line = number;
+            process.torn_by = "a message of NCCL interrupts this row, and the rest of it does not follow";
         } else if (!process.torn.empty() && all_cells(before)) {
             process.torn.insert(process.torn.end(), before.begin(), before.end());
         }
@@ -99,7 +106,7 @@ private:
         if (process.torn.empty()) return;
         std::string text;
         for (const std::string& word : process.torn) text += word + " ";
-        note(process.torn_line, "a message of NCCL interrupts this row and the rest of it does not follow", text);
+        note(process.torn_line, process.torn_by, text);
         process.torn.clear();
     }
 
@@ -115,11 +122,19 @@ private:
                 add_row(process, *row, process.torn_line);
                 return true;
             }
+            if (is_unfinished(joined)) {
+                process.torn = std::move(whole);
+                return true;
+            }
         }
         const RowOutcome outcome = parse_row(line.words, process.layout, end);
         if (std::holds_alternative<NoRow>(outcome)) return false;
         drop_torn(process);
-        if (const auto* wrong = std::get_if<BrokenRow>(&outcome)) note(number, wrong->reason, line.text);
+        if (is_unfinished(outcome)) {
+            process.torn = line.words;
+            process.torn_line = number;
+            process.torn_by = std::get<BrokenRow>(outcome).reason;
+        } else if (const auto* wrong = std::get_if<BrokenRow>(&outcome)) note(number, wrong->reason, line.text);
         else add_row(process, std::get<NcclRow>(outcome), number);
         return true;
     }

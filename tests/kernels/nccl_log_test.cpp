@@ -146,6 +146,21 @@ TEST(NcclLog, JoinsRowsThatMessagesTearApart) {
     EXPECT_EQ(wrong.rows(), 0U);
 }
 
+// A terminal of 80 columns, or a message that begins with a line break of its own.
+TEST(NcclLog, JoinsRowsThatLineBreaksTearApart) {
+    std::string wrapped;
+    for (const std::string& line : {header, row_1, row_2}) wrapped += line.substr(0, 80) + "\n" + line.substr(80);
+    const NcclLog log = read(wrapped);
+    EXPECT_EQ(log.rows(), 2U);
+    EXPECT_TRUE(log.unparsed.empty());
+    const std::string start = "1048576 262144 float sum -1\n", rest = "100.0 10.49 18.35 0 50.00 20.97 36.70 0\n";
+    EXPECT_EQ(only_run(read(header + start + "\nnode01:1:2 [0] net.cc:12 NCCL WARN no plugin\n" + rest)).rows.size(),
+              1U);
+    const NcclLog twice = read(header + start + start + rest);
+    EXPECT_EQ(twice.rows(), 1U);
+    EXPECT_EQ(twice.unparsed.size(), 1U);
+}
+
 TEST(NcclLog, TellsSeveralOutputsApart) {
     const std::string gather = "1048576 32768 float none -1 100.0 10.49 9.18 0 50.00 20.97 18.35 0\n";
     const NcclLog in_turn = read("./all_reduce_perf -b 1M\n" + header + row_1 + row_2 + "# Avg bus bandwidth : 4\n" +
