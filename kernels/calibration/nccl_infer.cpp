@@ -86,6 +86,7 @@ void count_gpus(NcclRun& run, const NcclStated& stated, const NcclHints& hints, 
         findings.push_back({run.line, "no number of GPUs explains all of these busbw and times", ""});
         range = {};
     }
+    run.gpus_that_fit = range;
     const auto take = [&](std::optional<std::int64_t> gpus, NcclOrigin origin, const std::string& who) {
         if (!gpus || run.gpus) return;
         if (*gpus >= range.low && *gpus <= range.high) {

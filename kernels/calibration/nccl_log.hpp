@@ -14,6 +14,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -52,12 +53,18 @@ enum class AlgbwDefinition : std::uint8_t { size, moved };
 // Where a run's collective, GPUs or nodes come from.
 enum class NcclOrigin : std::uint8_t { unknown, stated, rows, hint, file_name };
 
+struct GpuRange {  // both ends belong to it; low > high: none
+    std::int64_t low = 1;
+    std::int64_t high = std::numeric_limits<std::int64_t>::max();
+};
+
 // Rows of one output, of one collective on one set of GPUs.
 struct NcclRun {
     int line = 0;                        // of the first row
     std::string collective = "unknown";  // "all_reduce", ...
     NcclOrigin collective_from = NcclOrigin::unknown;
     std::optional<std::int64_t> gpus, nodes;
+    GpuRange gpus_that_fit;  // the rows
     NcclOrigin gpus_from = NcclOrigin::unknown, nodes_from = NcclOrigin::unknown;
     std::string device;            // as the lines "# Rank" name it, "" = they don't
     std::string version, library;  // of nccl-tests and NCCL, "" = not stated

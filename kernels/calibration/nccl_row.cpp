@@ -194,7 +194,9 @@ RowOutcome parse_row(const std::vector<std::string>& words, const std::optional<
     if (!used && numbers < 3) return NoRow{};
     if (!used) return broken("no header above says which columns these are", BrokenRow::What::unfinished);
     RowOutcome outcome = read_cells(row, cells, *used);
-    if (!std::holds_alternative<NcclRow>(outcome)) return outcome;
+    auto* wrong = std::get_if<BrokenRow>(&outcome);
+    if (wrong != nullptr && end == LineEnd::cut) wrong->reason += " (the text ends here)";
+    if (wrong != nullptr) return outcome;
     if (!layout && !rates_agree(std::get<NcclRow>(outcome)))
         return broken("no header above says which columns these are, and read as usual the rates contradict the time");
     if (end == LineEnd::cut && may_be_cut(words.back(), *used)) return broken("the text ends within the row");

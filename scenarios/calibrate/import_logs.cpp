@@ -34,6 +34,13 @@ std::string text_of(NcclOrigin origin, const char* option) {
 
 std::string count_text(std::optional<std::int64_t> count) { return count ? fmt::format("{}", *count) : "?"; }
 
+// "63 to 66?" where the rows leave a few numbers of GPUs open.
+std::string gpus_text(const NcclRun& run) {
+    constexpr std::int64_t worth_saying = 1000;
+    if (run.gpus || run.gpus_that_fit.high > worth_saying) return count_text(run.gpus);
+    return fmt::format("{} to {}?", run.gpus_that_fit.low, run.gpus_that_fit.high);
+}
+
 std::string sizes_of(const NcclRun& run) {
     const auto smaller = [](const NcclRow& a, const NcclRow& b) { return a.size < b.size; };
     const auto [least, most] = std::minmax_element(run.rows.begin(), run.rows.end(), smaller);
@@ -47,7 +54,7 @@ std::string import_table(const std::vector<ImportedLog>& logs) {
         const NcclLog& log = imported.log;
         std::string unparsed = fmt::format("{}", log.unparsed.size());
         for (const NcclRun& run : log.runs) {
-            table.add({log.file, run.collective, text_of(run.collective_from, "--collective"), count_text(run.gpus),
+            table.add({log.file, run.collective, text_of(run.collective_from, "--collective"), gpus_text(run),
                        text_of(run.gpus_from, "--gpus"), count_text(run.nodes), fmt::format("{}", run.rows.size()),
                        sizes_of(run), unparsed});
             unparsed = "";  // of the file, not of each run

@@ -243,6 +243,12 @@ TEST(NcclLog, ListsBrokenRowsWithLineAndReason) {
     }
 }
 
+TEST(NcclLog, SaysThatTheTextEndsWithinARow) {
+    const NcclLog log = read(header + "1048576 262144 float sum -1 100.0 10.49 18.35 0 50.00 20.97 36.70 N/");
+    ASSERT_THAT(log.unparsed, SizeIs(1));
+    EXPECT_THAT(log.unparsed[0].reason, HasSubstr("the text ends here"));
+}
+
 TEST(NcclLog, ReadsRowsWithoutHeaderOnlyWhereTheRatesAgree) {
     EXPECT_EQ(read(row_1).rows(), 1U);
     const NcclLog wrong = read("1048576 262144 float sum 0.100 10.49 18.35 0e+00 0.050 20.97 36.70 0e+00\n");  // in ms

@@ -111,6 +111,7 @@ TEST_F(CalibrateTest, TheOldFileIsReplacedWhole) {
     folder_.file("c.yaml", "old");
     ASSERT_EQ(run({"import", "a.log", "--out", "c.yaml"}).exit_code, 0);
     EXPECT_THAT(slurp(folder_.path() / "c.yaml"), Not(HasSubstr("old")));
+    EXPECT_THAT(run({"import", "a.log", "--out", "/dev/stdout"}).out, HasSubstr("schema_version: 1"));
     int entries = 0;
     for ([[maybe_unused]] const auto& entry : std::filesystem::directory_iterator(folder_.path())) ++entries;
     EXPECT_EQ(entries, 2);
