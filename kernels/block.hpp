@@ -8,8 +8,10 @@
 //
 //     block.for_each(n, f)        f(i) once for each i < n, by any thread, in any order
 //     block.for_each_pack<T>(n, f)    f(width, i): the same by runs of `width` elements, an integral constant
-//     block.sum(n, f), block.max(n, f)    sum of f(i) as float; largest f(i) as the int64 it is, at least `lowest`.
-//                                 Every thread gets the value. Collective: every thread of the block must call.
+//     block.sum<T>(n, f)          sum of the packs f(width, i), cut as for_each_pack<T> cuts. Every thread gets it.
+//     block.most(n, values)       largest of n floats; NaNs do not count, and without a number it is -infinity
+//     block.max(n, f)             largest f(i), an int64; `lowest` if there is none
+//                                 These three are collective: every thread of the block must call.
 //     block.sync()                what was written before is seen after, by all threads of the block. Collective.
 //     block.shared<T>(n)          n elements that all threads share, not initialised. Collective, in the same order.
 //     block.add(counter, n)       atomic
@@ -17,11 +19,12 @@
 // Bodies that share memory also give its size: std::size_t shared_bytes() const.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <type_traits>
+
+#include "kernels/pack.hpp"
 
 namespace rehearse::kernels {
 
@@ -55,7 +58,7 @@ private:
 class SerialBlock {
 public:
     static constexpr std::int64_t lowest = std::numeric_limits<std::int64_t>::min();
-    static constexpr int lanes = 16;  // partial results of a reduction, and elements of a pack: 64 bytes of fp32
+    static constexpr int lanes = 16;  // elements of a pack: 64 bytes of fp32
 
     explicit SerialBlock(std::byte* shared) : shared_(shared) {}
 
@@ -71,18 +74,28 @@ public:
         for (; i < n; ++i) f(Width<1>{}, i);
     }
 
-    template <class F>
+    template <class T, class F>
     float sum(std::int64_t n, F&& f) {
-        std::array<float, lanes> part{};
+        Pack<lanes> part{};
+        std::int64_t i = 0;
+        for (; i + lanes <= n; i += lanes) part = part + f(Width<lanes>{}, i);
+        float total = 0;
+        for (; i < n; ++i) total += f(Width<1>{}, i);
+        for (int lane = 0; lane < lanes; ++lane) total += part[lane];
+        return total;
+    }
+
+    float most(std::int64_t n, const float* values) {
+        Pack<lanes> part = Pack<lanes>{} - std::numeric_limits<float>::infinity();
         std::int64_t i = 0;
         for (; i + lanes <= n; i += lanes) {
-            for (int lane = 0; lane < lanes; ++lane) part[lane] += f(i + lane);
+            const Pack<lanes> value = load<lanes>(values + i);
+            part = value > part ? value : part;
         }
-        for (int lane = 0; i < n; ++i, ++lane) part[lane] += f(i);
-        for (int half = lanes / 2; half > 0; half /= 2) {
-            for (int lane = 0; lane < half; ++lane) part[lane] += part[lane + half];
-        }
-        return part[0];
+        float most = -std::numeric_limits<float>::infinity();
+        for (; i < n; ++i) most = values[i] > most ? values[i] : most;
+        for (int lane = 0; lane < lanes; ++lane) most = part[lane] > most ? part[lane] : most;
+        return most;
     }
 
     template <class F>

@@ -40,7 +40,9 @@ struct SelectExperts {
             });
             block.sync();
         }
-        const float total = block.sum(top_k, [&](std::int64_t k) { return exponential(power[k] - most); });
+        const float total = block.template sum<float>(top_k, [&](auto width, std::int64_t k) {
+            return exponential(load<decltype(width)::value>(power + k) - most);
+        });
         block.for_each(top_k, [&](std::int64_t k) {
             weights[index * top_k + k] = exponential(power[k] - most) / total;
         });
@@ -63,7 +65,10 @@ struct SelectExpertsBackward {
     REHEARSE_BODY void operator()(Block& block, std::int64_t index) const {
         const float* const w = weights + index * top_k;
         const float* const dw = d_weights + index * top_k;
-        const float mean = block.sum(top_k, [&](std::int64_t k) { return w[k] * dw[k]; });
+        const float mean = block.template sum<float>(top_k, [&](auto width, std::int64_t k) {
+            constexpr int lanes = decltype(width)::value;
+            return load<lanes>(w + k) * load<lanes>(dw + k);
+        });
         block.for_each(experts, [&](std::int64_t e) { d_logits[index * experts + e] = 0; });
         block.sync();
         block.for_each(top_k, [&](std::int64_t k) {
