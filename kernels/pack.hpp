@@ -1,6 +1,6 @@
 // Pack<width>: neighbouring elements as fp32 values that are computed with like one value: +, -, *, /, with packs and with
 // floats. Pack<1> is float. With g++ a wider pack is a vector of the compiler's, with nvcc a struct of registers whose
-// loads and stores are one access of 16 bytes at most (`from` and `to` are aligned to the pack).
+// loads and stores are accesses of 16 bytes where the address allows it.
 #pragma once
 
 #include "kernels/element.hpp"
@@ -41,14 +41,40 @@ REHEARSE_LANE_OPERATOR(*)
 REHEARSE_LANE_OPERATOR(/)
 #undef REHEARSE_LANE_OPERATOR
 
+// As many bytes as one access moves.
 template <class T, int width>
-struct alignas(sizeof(T) * width) Stored {
+struct alignas(sizeof(T) * width < 16 ? sizeof(T) * width : 16) Stored {
     T lane[width];
 };
 
+// Rows of odd length begin anywhere: those are read element by element.
+template <class T, int width>
+__device__ bool is_aligned(const T* at) {
+    return width == 1 || reinterpret_cast<std::uintptr_t>(at) % alignof(Stored<T, width>) == 0;
+}
+
+template <int width, class T>
+__device__ Stored<T, width> read(const T* from) {
+    if (is_aligned<T, width>(from)) return *reinterpret_cast<const Stored<T, width>*>(from);
+    Stored<T, width> stored;
+#pragma unroll
+    for (int i = 0; i < width; ++i) stored.lane[i] = from[i];
+    return stored;
+}
+
+template <int width, class T>
+__device__ void write(T* to, const Stored<T, width>& stored) {
+    if (is_aligned<T, width>(to)) {
+        *reinterpret_cast<Stored<T, width>*>(to) = stored;
+        return;
+    }
+#pragma unroll
+    for (int i = 0; i < width; ++i) to[i] = stored.lane[i];
+}
+
 template <int width, class T>
 __device__ auto load(const T* from) {
-    const Stored<T, width> stored = *reinterpret_cast<const Stored<T, width>*>(from);
+    const Stored<T, width> stored = read<width>(from);
     if constexpr (width == 1) return to_float(stored.lane[0]);
     else return Lanes<width>::of([&](int i) { return to_float(stored.lane[i]); });
 }
@@ -63,12 +89,12 @@ __device__ void store(T* to, const Lanes<width>& pack) {
     Stored<T, width> stored;
 #pragma unroll
     for (int i = 0; i < width; ++i) stored.lane[i] = from_float<T>(pack.lane[i]);
-    *reinterpret_cast<Stored<T, width>*>(to) = stored;
+    write(to, stored);
 }
 
 template <int width, class T>
 __device__ void copy_pack(const T* from, T* to) {
-    *reinterpret_cast<Stored<T, width>*>(to) = *reinterpret_cast<const Stored<T, width>*>(from);
+    write(to, read<width>(from));
 }
 
 #else

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <atomic>
 #include <barrier>
+#include <limits>
 #include <memory>
 #include <new>
 #include <thread>
@@ -36,8 +37,6 @@ struct BlockTeam {
 
 class ThreadedBlock {
 public:
-    static constexpr std::int64_t lowest = SerialBlock::lowest;
-
     ThreadedBlock(BlockTeam& team, int thread) : team_(team), thread_(thread), shared_(team.shared.get()) {}
 
     template <class F>

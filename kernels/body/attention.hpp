@@ -31,7 +31,7 @@ struct CausalSoftmax {
     AttentionTile tile;
     float scale;
 
-    std::size_t shared_bytes() const { return 0; }
+    REHEARSE_SCALAR std::size_t shared_bytes() const { return 0; }
 
     template <class Block>
     REHEARSE_BODY void operator()(Block& block, std::int64_t index) const {
@@ -65,7 +65,7 @@ struct CausalSoftmaxBackward {
     std::int64_t head_dim;
     float scale;
 
-    std::size_t shared_bytes() const { return 0; }
+    REHEARSE_SCALAR std::size_t shared_bytes() const { return 0; }
 
     template <class Block>
     REHEARSE_BODY void operator()(Block& block, std::int64_t index) const {

@@ -20,7 +20,7 @@ struct Copy {
     T* to;
     std::int64_t n;
 
-    std::size_t shared_bytes() const { return 0; }
+    REHEARSE_SCALAR std::size_t shared_bytes() const { return 0; }
 
     template <class Block>
     REHEARSE_BODY void operator()(Block& block, std::int64_t index) const {
@@ -40,7 +40,7 @@ struct ScaleAdd {
     std::int64_t n;
     float factor;
 
-    std::size_t shared_bytes() const { return 0; }
+    REHEARSE_SCALAR std::size_t shared_bytes() const { return 0; }
 
     template <class Block>
     REHEARSE_BODY void operator()(Block& block, std::int64_t index) const {
@@ -61,7 +61,7 @@ struct SumBuffers {
     std::int64_t n;
     int count;
 
-    std::size_t shared_bytes() const { return 0; }
+    REHEARSE_SCALAR std::size_t shared_bytes() const { return 0; }
 
     template <class Block>
     REHEARSE_BODY void operator()(Block& block, std::int64_t index) const {

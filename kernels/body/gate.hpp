@@ -16,7 +16,7 @@ struct SelectExperts {
     std::int64_t experts;
     int top_k;
 
-    std::size_t shared_bytes() const { return shared_size<std::int64_t>(experts) + shared_size<float>(top_k); }
+    REHEARSE_SCALAR std::size_t shared_bytes() const { return shared_size<std::int64_t>(experts) + shared_size<float>(top_k); }
 
     template <class Block>
     REHEARSE_BODY void operator()(Block& block, std::int64_t index) const {
@@ -36,7 +36,7 @@ struct SelectExperts {
             block.for_each(1, [&](std::int64_t) {
                 chosen[index * top_k + k] = static_cast<std::int32_t>(expert);
                 power[k] = logit[expert];
-                key[expert] = Block::lowest;
+                key[expert] = lowest;
             });
             block.sync();
         }
@@ -59,7 +59,7 @@ struct SelectExpertsBackward {
     std::int64_t experts;
     int top_k;
 
-    std::size_t shared_bytes() const { return 0; }
+    REHEARSE_SCALAR std::size_t shared_bytes() const { return 0; }
 
     template <class Block>
     REHEARSE_BODY void operator()(Block& block, std::int64_t index) const {

@@ -18,7 +18,7 @@ struct RmsNorm {
     T* y;
     std::int64_t hidden;
 
-    std::size_t shared_bytes() const { return 0; }
+    REHEARSE_SCALAR std::size_t shared_bytes() const { return 0; }
 
     template <class Block>
     REHEARSE_BODY void operator()(Block& block, std::int64_t index) const {

@@ -14,7 +14,7 @@ struct Swiglu {
     T* activated;  // rows x intermediate
     std::int64_t intermediate;
 
-    std::size_t shared_bytes() const { return 0; }
+    REHEARSE_SCALAR std::size_t shared_bytes() const { return 0; }
 
     template <class Block>
     REHEARSE_BODY void operator()(Block& block, std::int64_t index) const {
@@ -36,7 +36,7 @@ struct SwigluBackward {
     T* d_up;
     std::int64_t intermediate;
 
-    std::size_t shared_bytes() const { return 0; }
+    REHEARSE_SCALAR std::size_t shared_bytes() const { return 0; }
 
     template <class Block>
     REHEARSE_BODY void operator()(Block& block, std::int64_t index) const {
