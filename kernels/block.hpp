@@ -2,14 +2,16 @@
 //
 //     template <class Block> REHEARSE_BODY void operator()(Block& block, std::int64_t index) const;
 //
-// It is written once against the operations below. SerialBlock (here) is the fast CPU path: one thread is the block and
-// every operation is a plain loop. ThreadedBlock runs one thread per thread of the block with real barriers, for the
+// It is written once against the operations below. SerialBlock is the fast CPU path: one thread is the block and every
+// operation is a plain loop. ThreadedBlock runs one thread per thread of the block with real barriers, for the
 // sanitizers. CudaBlock and CudaWarp (cuda/block.cuh) are a thread block and a warp.
 //
 //     block.for_each(n, f)        f(i) once for each i < n, by any thread, in any order
 //     block.for_each_pack<T>(n, f)    f(width, i): the same by runs of `width` elements, an integral constant
-//     block.sum(n, f), block.max(n, f)    sum of f(i) as float; largest f(i) as the int64 it is, at least `lowest`.
-//                                 Every thread gets the value. Collective: every thread of the block must call.
+//     block.sum<T>(n, f)          sum of the packs f(width, i), cut as for_each_pack<T> cuts. Every thread gets it.
+//     block.most(n, values)       largest of n floats; NaNs do not count, and without a number it is -infinity
+//     block.max(n, f)             largest f(i), an int64; `lowest` if there is none
+//                                 These three are collective: every thread of the block must call.
 //     block.sync()                what was written before is seen after, by all threads of the block. Collective.
 //     block.shared<T>(n)          n elements that all threads share, not initialised. Collective, in the same order.
 //     block.add(counter, n)       atomic
@@ -17,19 +19,20 @@
 // Bodies that share memory also give its size: std::size_t shared_bytes() const.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <type_traits>
+
+#include "kernels/pack.hpp"
 
 namespace rehearse::kernels {
 
+constexpr std::int64_t lowest = -0x7fffffffffffffff - 1;
 constexpr std::size_t shared_alignment = 64;
 
 // Bytes of `n` elements, rounded up to where the next shared array may start.
 template <class T>
-constexpr std::size_t shared_size(std::int64_t n) {
+REHEARSE_SCALAR constexpr std::size_t shared_size(std::int64_t n) {
     return (static_cast<std::size_t>(n) * sizeof(T) + shared_alignment - 1) / shared_alignment * shared_alignment;
 }
 
@@ -39,10 +42,10 @@ using Width = std::integral_constant<int, width>;
 // The shared memory of a block, handed out front to back.
 class SharedMemory {
 public:
-    explicit SharedMemory(std::byte* begin) : next_(begin) {}
+    REHEARSE_BODY explicit SharedMemory(std::byte* begin) : next_(begin) {}
 
     template <class T>
-    T* take(std::int64_t n) {
+    REHEARSE_BODY T* take(std::int64_t n) {
         T* const taken = reinterpret_cast<T*>(next_);
         next_ += shared_size<T>(n);
         return taken;
@@ -50,61 +53,6 @@ public:
 
 private:
     std::byte* next_;
-};
-
-class SerialBlock {
-public:
-    static constexpr std::int64_t lowest = std::numeric_limits<std::int64_t>::min();
-    static constexpr int lanes = 16;  // partial results of a reduction, and elements of a pack: 64 bytes of fp32
-
-    explicit SerialBlock(std::byte* shared) : shared_(shared) {}
-
-    template <class F>
-    void for_each(std::int64_t n, F&& f) {
-        for (std::int64_t i = 0; i < n; ++i) f(i);
-    }
-
-    template <class T, class F>
-    void for_each_pack(std::int64_t n, F&& f) {
-        std::int64_t i = 0;
-        for (; i + lanes <= n; i += lanes) f(Width<lanes>{}, i);
-        for (; i < n; ++i) f(Width<1>{}, i);
-    }
-
-    template <class F>
-    float sum(std::int64_t n, F&& f) {
-        std::array<float, lanes> part{};
-        std::int64_t i = 0;
-        for (; i + lanes <= n; i += lanes) {
-            for (int lane = 0; lane < lanes; ++lane) part[lane] += f(i + lane);
-        }
-        for (int lane = 0; i < n; ++i, ++lane) part[lane] += f(i);
-        for (int half = lanes / 2; half > 0; half /= 2) {
-            for (int lane = 0; lane < half; ++lane) part[lane] += part[lane + half];
-        }
-        return part[0];
-    }
-
-    template <class F>
-    std::int64_t max(std::int64_t n, F&& f) {
-        std::int64_t most = lowest;
-        for (std::int64_t i = 0; i < n; ++i) {
-            const std::int64_t value = f(i);
-            most = value > most ? value : most;
-        }
-        return most;
-    }
-
-    void sync() {}
-    void add(std::int32_t* counter, std::int32_t n) { *counter += n; }
-
-    template <class T>
-    T* shared(std::int64_t n) {
-        return shared_.take<T>(n);
-    }
-
-private:
-    SharedMemory shared_;
 };
 
 }  // namespace rehearse::kernels

@@ -3,8 +3,12 @@
 
 #include <cstdint>
 #include <cstring>
+#include <type_traits>
 
 #include "kernels/host_device.hpp"
+#if !defined(__CUDACC__)
+#include "kernels/vectors.hpp"
+#endif
 
 namespace rehearse::kernels {
 
@@ -49,15 +53,17 @@ struct Rounding<float> {
     REHEARSE_SCALAR static float round(float value) { return value; }
 };
 
-// To nearest, ties to even; a NaN stays one.
+// The bits of the nearest bf16, ties to even; a NaN stays one. V is a float or a vector of them.
+template <class V>
+REHEARSE_SCALAR auto bf16_bits(V value) {
+    const auto bits = bits_of(value);
+    const auto rounded = (bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16;
+    return value == value ? rounded : (bits & 0u) + 0x7fc0u;
+}
+
 template <>
 struct Rounding<Bf16> {
-    REHEARSE_SCALAR static Bf16 round(float value) {
-        const std::uint32_t bits = bits_of(value);
-        const std::uint32_t rounded = (bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16;
-        const bool is_nan = (bits & 0x7fffffffu) > 0x7f800000u;
-        return {static_cast<std::uint16_t>(is_nan ? (bits >> 16) | 0x40u : rounded)};
-    }
+    REHEARSE_SCALAR static Bf16 round(float value) { return {static_cast<std::uint16_t>(bf16_bits(value))}; }
 };
 
 // To nearest, ties to even; beyond 65504 + half a step to infinity. Adding a power of two whose last place is that of

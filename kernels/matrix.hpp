@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
 #include <type_traits>
 
 #include "sim/base/checks.hpp"
@@ -18,11 +19,10 @@ public:
                        "a matrix of " + shape() + " over " + std::to_string(values.size()) + " elements");
     }
 
-    operator Matrix<const T>() const
-        requires(!std::is_const_v<T>)
-    {
-        return {values_, rows_, cols_};
-    }
+    // What may be written may be read.
+    template <class U>
+        requires(std::is_same_v<const U, T>)
+    Matrix(const Matrix<U>& other) : values_(other.values()), rows_(other.rows()), cols_(other.cols()) {}
 
     std::int64_t rows() const { return rows_; }
     std::int64_t cols() const { return cols_; }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <atomic>
 #include <barrier>
+#include <limits>
 #include <memory>
 #include <new>
 #include <thread>
@@ -36,8 +37,6 @@ struct BlockTeam {
 
 class ThreadedBlock {
 public:
-    static constexpr std::int64_t lowest = SerialBlock::lowest;
-
     ThreadedBlock(BlockTeam& team, int thread) : team_(team), thread_(thread), shared_(team.shared.get()) {}
 
     template <class F>
@@ -53,25 +52,36 @@ public:
         for_each(n - first, [&](std::int64_t i) { f(Width<1>{}, first + i); });
     }
 
-    template <class F>
+    template <class T, class F>
     float sum(std::int64_t n, F&& f) {
         float mine = 0;
-        for_each(n, [&](std::int64_t i) { mine += f(i); });
-        team_.partial_sums[static_cast<std::size_t>(thread_)] = mine;
-        wait();
+        for_each_pack<T>(n, [&](auto width, std::int64_t i) {
+            const auto pack = f(width, i);
+            if constexpr (decltype(width)::value == 1) mine += pack;
+            else for (int lane = 0; lane < decltype(width)::value; ++lane) mine += pack[lane];
+        });
+        const std::vector<float>& parts = gather(team_.partial_sums, mine);
         float total = 0;
-        for (const float part : team_.partial_sums) total += part;
+        for (const float part : parts) total += part;
         wait();
         return total;
+    }
+
+    float most(std::int64_t n, const float* values) {
+        float mine = -std::numeric_limits<float>::infinity();
+        for_each(n, [&](std::int64_t i) { mine = values[i] > mine ? values[i] : mine; });
+        const std::vector<float>& parts = gather(team_.partial_sums, mine);
+        const float most = *std::max_element(parts.begin(), parts.end());
+        wait();
+        return most;
     }
 
     template <class F>
     std::int64_t max(std::int64_t n, F&& f) {
         std::int64_t mine = lowest;
         for_each(n, [&](std::int64_t i) { mine = std::max<std::int64_t>(mine, f(i)); });
-        team_.partial_most[static_cast<std::size_t>(thread_)] = mine;
-        wait();
-        const std::int64_t most = *std::max_element(team_.partial_most.begin(), team_.partial_most.end());
+        const std::vector<std::int64_t>& parts = gather(team_.partial_most, mine);
+        const std::int64_t most = *std::max_element(parts.begin(), parts.end());
         wait();
         return most;
     }
@@ -85,6 +95,13 @@ public:
     }
 
 private:
+    // Puts this thread's part beside the others'; they may be read until the next wait.
+    template <class V>
+    const std::vector<V>& gather(std::vector<V>& parts, V mine) {
+        parts[static_cast<std::size_t>(thread_)] = mine;
+        wait();
+        return parts;
+    }
     void wait() { team_.barrier.arrive_and_wait(); }
 
     BlockTeam& team_;

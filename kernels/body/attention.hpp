@@ -31,19 +31,20 @@ struct CausalSoftmax {
     AttentionTile tile;
     float scale;
 
-    std::size_t shared_bytes() const { return 0; }
+    REHEARSE_SCALAR std::size_t shared_bytes() const { return 0; }
 
     template <class Block>
     REHEARSE_BODY void operator()(Block& block, std::int64_t index) const {
         const std::int64_t visible = tile.visible(index), keys = tile.keys();
         const float* const score = scores + index * keys;
         T* const to = probabilities + index * keys;
-        const std::int64_t key = block.max(visible, [&](std::int64_t i) { return order_key(score[i]); });
-        const float most = scale * value_of_key(static_cast<std::int32_t>(key));
-        const float sum = block.sum(visible, [&](std::int64_t i) { return exponential(scale * score[i] - most); });
+        const float most = scale * block.most(visible, score);
+        const float sum = block.template sum<float>(visible, [&](auto width, std::int64_t i) {
+            return exponential(scale * load<decltype(width)::value>(score + i) - most);
+        });
         const float share = 1.0f / sum;
-        block.for_each(visible, [&](std::int64_t i) {
-            to[i] = from_float<T>(exponential(scale * score[i] - most) * share);
+        block.template for_each_pack<T>(visible, [&](auto width, std::int64_t i) {
+            store(to + i, share * exponential(scale * load<decltype(width)::value>(score + i) - most));
         });
         block.for_each(keys - visible, [&](std::int64_t i) { to[visible + i] = from_float<T>(0.0f); });
         block.for_each(1, [&](std::int64_t) { log_sum[tile.place(index)] = most + std::log(sum); });
@@ -64,19 +65,22 @@ struct CausalSoftmaxBackward {
     std::int64_t head_dim;
     float scale;
 
-    std::size_t shared_bytes() const { return 0; }
+    REHEARSE_SCALAR std::size_t shared_bytes() const { return 0; }
 
     template <class Block>
     REHEARSE_BODY void operator()(Block& block, std::int64_t index) const {
         const std::int64_t visible = tile.visible(index), keys = tile.keys(), place = tile.place(index);
         const std::int64_t first = index * keys, row = place * head_dim;
         const float log = log_sum[place];
-        const float mean =
-            block.sum(head_dim, [&](std::int64_t i) { return to_float(out[row + i]) * to_float(d_out[row + i]); });
-        block.for_each(visible, [&](std::int64_t i) {
-            const float p = exponential(scale * scores[first + i] - log);
-            probabilities[first + i] = from_float<T>(p);
-            d_scores[first + i] = from_float<T>(scale * p * (d_probabilities[first + i] - mean));
+        const float mean = block.template sum<T>(head_dim, [&](auto width, std::int64_t i) {
+            constexpr int lanes = decltype(width)::value;
+            return load<lanes>(out + row + i) * load<lanes>(d_out + row + i);
+        });
+        block.template for_each_pack<T>(visible, [&](auto width, std::int64_t i) {
+            constexpr int lanes = decltype(width)::value;
+            const Pack<lanes> p = exponential(scale * load<lanes>(scores + first + i) - log);
+            store(probabilities + first + i, p);
+            store(d_scores + first + i, scale * p * (load<lanes>(d_probabilities + first + i) - mean));
         });
         block.for_each(keys - visible, [&](std::int64_t i) {
             probabilities[first + visible + i] = from_float<T>(0.0f);

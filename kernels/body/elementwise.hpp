@@ -20,7 +20,7 @@ struct Copy {
     T* to;
     std::int64_t n;
 
-    std::size_t shared_bytes() const { return 0; }
+    REHEARSE_SCALAR std::size_t shared_bytes() const { return 0; }
 
     template <class Block>
     REHEARSE_BODY void operator()(Block& block, std::int64_t index) const {
@@ -40,17 +40,15 @@ struct ScaleAdd {
     std::int64_t n;
     float factor;
 
-    std::size_t shared_bytes() const { return 0; }
+    REHEARSE_SCALAR std::size_t shared_bytes() const { return 0; }
 
     template <class Block>
     REHEARSE_BODY void operator()(Block& block, std::int64_t index) const {
         const std::int64_t first = index * stretch;
         block.template for_each_pack<T>(stretch_length(n, index), [&](auto width, std::int64_t i) {
             constexpr int lanes = decltype(width)::value;
-            Pack<lanes> sum = load<lanes>(a + first + i);
-            const Pack<lanes> other = load<lanes>(b + first + i);
-            for (int lane = 0; lane < lanes; ++lane) sum.lane[lane] += factor * other.lane[lane];
-            store(out + first + i, sum);
+            const Pack<lanes> left = load<lanes>(a + first + i), right = load<lanes>(b + first + i);
+            store(out + first + i, left + factor * right);
         });
     }
 };
@@ -63,7 +61,7 @@ struct SumBuffers {
     std::int64_t n;
     int count;
 
-    std::size_t shared_bytes() const { return 0; }
+    REHEARSE_SCALAR std::size_t shared_bytes() const { return 0; }
 
     template <class Block>
     REHEARSE_BODY void operator()(Block& block, std::int64_t index) const {
@@ -71,10 +69,7 @@ struct SumBuffers {
         block.template for_each_pack<T>(stretch_length(n, index), [&](auto width, std::int64_t i) {
             constexpr int lanes = decltype(width)::value;
             Pack<lanes> sum = load<lanes>(inputs[0] + first + i);
-            for (int k = 1; k < count; ++k) {
-                const Pack<lanes> part = load<lanes>(inputs[k] + first + i);
-                for (int lane = 0; lane < lanes; ++lane) sum.lane[lane] += part.lane[lane];
-            }
+            for (int k = 1; k < count; ++k) sum = sum + load<lanes>(inputs[k] + first + i);
             store(out + first + i, sum);
         });
     }

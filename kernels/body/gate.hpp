@@ -16,7 +16,7 @@ struct SelectExperts {
     std::int64_t experts;
     int top_k;
 
-    std::size_t shared_bytes() const { return shared_size<std::int64_t>(experts) + shared_size<float>(top_k); }
+    REHEARSE_SCALAR std::size_t shared_bytes() const { return shared_size<std::int64_t>(experts) + shared_size<float>(top_k); }
 
     template <class Block>
     REHEARSE_BODY void operator()(Block& block, std::int64_t index) const {
@@ -36,11 +36,13 @@ struct SelectExperts {
             block.for_each(1, [&](std::int64_t) {
                 chosen[index * top_k + k] = static_cast<std::int32_t>(expert);
                 power[k] = logit[expert];
-                key[expert] = Block::lowest;
+                key[expert] = lowest;
             });
             block.sync();
         }
-        const float total = block.sum(top_k, [&](std::int64_t k) { return exponential(power[k] - most); });
+        const float total = block.template sum<float>(top_k, [&](auto width, std::int64_t k) {
+            return exponential(load<decltype(width)::value>(power + k) - most);
+        });
         block.for_each(top_k, [&](std::int64_t k) {
             weights[index * top_k + k] = exponential(power[k] - most) / total;
         });
@@ -57,13 +59,16 @@ struct SelectExpertsBackward {
     std::int64_t experts;
     int top_k;
 
-    std::size_t shared_bytes() const { return 0; }
+    REHEARSE_SCALAR std::size_t shared_bytes() const { return 0; }
 
     template <class Block>
     REHEARSE_BODY void operator()(Block& block, std::int64_t index) const {
         const float* const w = weights + index * top_k;
         const float* const dw = d_weights + index * top_k;
-        const float mean = block.sum(top_k, [&](std::int64_t k) { return w[k] * dw[k]; });
+        const float mean = block.template sum<float>(top_k, [&](auto width, std::int64_t k) {
+            constexpr int lanes = decltype(width)::value;
+            return load<lanes>(w + k) * load<lanes>(dw + k);
+        });
         block.for_each(experts, [&](std::int64_t e) { d_logits[index * experts + e] = 0; });
         block.sync();
         block.for_each(top_k, [&](std::int64_t k) {

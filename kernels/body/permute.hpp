@@ -15,7 +15,7 @@ struct Permute {
     std::int64_t hidden;
     int top_k;
 
-    std::size_t shared_bytes() const { return 0; }
+    REHEARSE_SCALAR std::size_t shared_bytes() const { return 0; }
 
     template <class Block>
     REHEARSE_BODY void operator()(Block& block, std::int64_t index) const {
@@ -37,7 +37,7 @@ struct Combine {
     std::int64_t hidden;
     int top_k;
 
-    std::size_t shared_bytes() const { return 0; }
+    REHEARSE_SCALAR std::size_t shared_bytes() const { return 0; }
 
     template <class Block>
     REHEARSE_BODY void operator()(Block& block, std::int64_t index) const {
@@ -49,8 +49,7 @@ struct Combine {
             Pack<lanes> sum{};
             for (int k = 0; k < top_k; ++k) {
                 const Pack<lanes> part = load<lanes>(rows + row[k] * hidden + i);
-                const float factor = weight ? weight[k] : 1.0f;
-                for (int lane = 0; lane < lanes; ++lane) sum.lane[lane] += factor * part.lane[lane];
+                sum = sum + (weight ? weight[k] : 1.0f) * part;
             }
             store(to + i, sum);
         });
@@ -69,7 +68,7 @@ struct CombineBackward {
     std::int64_t hidden;
     int top_k;
 
-    std::size_t shared_bytes() const { return 0; }
+    REHEARSE_SCALAR std::size_t shared_bytes() const { return 0; }
 
     template <class Block>
     REHEARSE_BODY void operator()(Block& block, std::int64_t index) const {
@@ -77,15 +76,13 @@ struct CombineBackward {
         const T* const row = rows + row_of_slot[index] * hidden;
         T* const to = d_rows + row_of_slot[index] * hidden;
         const float weight = weights[index];
-        const float product =
-            block.sum(hidden, [&](std::int64_t i) { return to_float(gradient[i]) * to_float(row[i]); });
-        block.for_each(1, [&](std::int64_t) { d_weights[index] = product; });
-        block.template for_each_pack<T>(hidden, [&](auto width, std::int64_t i) {
+        const float product = block.template sum<T>(hidden, [&](auto width, std::int64_t i) {
             constexpr int lanes = decltype(width)::value;
-            Pack<lanes> pack = load<lanes>(gradient + i);
-            for (int lane = 0; lane < lanes; ++lane) pack.lane[lane] *= weight;
-            store(to + i, pack);
+            const Pack<lanes> both = load<lanes>(gradient + i);
+            store(to + i, weight * both);
+            return both * load<lanes>(row + i);
         });
+        block.for_each(1, [&](std::int64_t) { d_weights[index] = product; });
     }
 };
 

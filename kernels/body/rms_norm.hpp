@@ -18,20 +18,20 @@ struct RmsNorm {
     T* y;
     std::int64_t hidden;
 
-    std::size_t shared_bytes() const { return 0; }
+    REHEARSE_SCALAR std::size_t shared_bytes() const { return 0; }
 
     template <class Block>
     REHEARSE_BODY void operator()(Block& block, std::int64_t index) const {
         const T* const from = x + index * hidden;
         T* const to = y + index * hidden;
-        const float squares = block.sum(hidden, [&](std::int64_t i) { return to_float(from[i]) * to_float(from[i]); });
+        const float squares = block.template sum<T>(hidden, [&](auto width, std::int64_t i) {
+            const auto pack = load<decltype(width)::value>(from + i);
+            return pack * pack;
+        });
         const float factor = 1.0f / std::sqrt(squares / static_cast<float>(hidden) + rms_norm_epsilon);
         block.template for_each_pack<T>(hidden, [&](auto width, std::int64_t i) {
             constexpr int lanes = decltype(width)::value;
-            Pack<lanes> pack = load<lanes>(from + i);
-            const Pack<lanes> weight = load<lanes>(scale + i);
-            for (int lane = 0; lane < lanes; ++lane) pack.lane[lane] *= factor * weight.lane[lane];
-            store(to + i, pack);
+            store(to + i, factor * load<lanes>(scale + i) * load<lanes>(from + i));
         });
     }
 };

@@ -16,7 +16,7 @@ struct RouteCount {
     std::int32_t* counts;  // chunks x experts
     std::int64_t slots, experts;
 
-    std::size_t shared_bytes() const { return shared_size<std::int32_t>(experts); }
+    REHEARSE_SCALAR std::size_t shared_bytes() const { return shared_size<std::int32_t>(experts); }
 
     template <class Block>
     REHEARSE_BODY void operator()(Block& block, std::int64_t index) const {
@@ -37,7 +37,7 @@ struct RouteScan {
     std::int32_t* rows_per_expert;
     std::int64_t chunks, experts;
 
-    std::size_t shared_bytes() const { return shared_size<std::int32_t>(experts); }
+    REHEARSE_SCALAR std::size_t shared_bytes() const { return shared_size<std::int32_t>(experts); }
 
     template <class Block>
     REHEARSE_BODY void operator()(Block& block, std::int64_t) const {
@@ -69,7 +69,7 @@ struct RoutePlace {
     std::int32_t* slot_of_row;
     std::int64_t slots, experts;
 
-    std::size_t shared_bytes() const { return 0; }
+    REHEARSE_SCALAR std::size_t shared_bytes() const { return 0; }
 
     template <class Block>
     REHEARSE_BODY void operator()(Block& block, std::int64_t index) const {

@@ -14,7 +14,7 @@ struct Swiglu {
     T* activated;  // rows x intermediate
     std::int64_t intermediate;
 
-    std::size_t shared_bytes() const { return 0; }
+    REHEARSE_SCALAR std::size_t shared_bytes() const { return 0; }
 
     template <class Block>
     REHEARSE_BODY void operator()(Block& block, std::int64_t index) const {
@@ -22,12 +22,8 @@ struct Swiglu {
         T* const to = activated + index * intermediate;
         block.template for_each_pack<T>(intermediate, [&](auto width, std::int64_t i) {
             constexpr int lanes = decltype(width)::value;
-            Pack<lanes> g = load<lanes>(gate + i);
-            const Pack<lanes> u = load<lanes>(gate + intermediate + i);
-            for (int lane = 0; lane < lanes; ++lane) {
-                g.lane[lane] = g.lane[lane] * sigmoid(g.lane[lane]) * u.lane[lane];
-            }
-            store(to + i, g);
+            const Pack<lanes> g = load<lanes>(gate + i), u = load<lanes>(gate + intermediate + i);
+            store(to + i, g * sigmoid(g) * u);
         });
     }
 };
@@ -40,7 +36,7 @@ struct SwigluBackward {
     T* d_up;
     std::int64_t intermediate;
 
-    std::size_t shared_bytes() const { return 0; }
+    REHEARSE_SCALAR std::size_t shared_bytes() const { return 0; }
 
     template <class Block>
     REHEARSE_BODY void operator()(Block& block, std::int64_t index) const {
@@ -50,16 +46,10 @@ struct SwigluBackward {
         block.template for_each_pack<T>(intermediate, [&](auto width, std::int64_t i) {
             constexpr int lanes = decltype(width)::value;
             const Pack<lanes> da = load<lanes>(gradient + i);
-            Pack<lanes> g = load<lanes>(gate + i);
-            Pack<lanes> u = load<lanes>(gate + intermediate + i);
-            for (int lane = 0; lane < lanes; ++lane) {
-                const float s = sigmoid(g.lane[lane]);
-                const float silu = g.lane[lane] * s;
-                g.lane[lane] = da.lane[lane] * u.lane[lane] * (s + silu * (1.0f - s));
-                u.lane[lane] = da.lane[lane] * silu;
-            }
-            store(to + i, g);
-            store(to + intermediate + i, u);
+            const Pack<lanes> g = load<lanes>(gate + i), u = load<lanes>(gate + intermediate + i);
+            const Pack<lanes> s = sigmoid(g), silu = g * s;
+            store(to + i, da * u * (s + silu * (1.0f - s)));
+            store(to + intermediate + i, da * silu);
         });
     }
 };

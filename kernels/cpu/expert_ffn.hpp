@@ -36,7 +36,7 @@ using StackedInput = Stacked<const std::type_identity_t<T>>;
 
 // Rows of a tile: experts' rows are multiplied tile by tile, the last tile of an expert being what is left. Partial
 // input works on the same tiles, so it does the same arithmetic.
-constexpr std::int64_t tile_rows = 128;
+constexpr std::int64_t tile_rows = 256;
 
 // c's rows of expert e = a's rows of e times W[e] (none), or times W[e]^T (right).
 template <class T>

@@ -3,8 +3,8 @@
 
 #include <functional>
 
-#include "kernels/block.hpp"
 #include "kernels/cpu/context.hpp"
+#include "kernels/serial_block.hpp"
 
 namespace rehearse::kernels {
 

@@ -8,6 +8,7 @@
 #include "kernels/body/rms_norm.hpp"
 #include "kernels/body/route.hpp"
 #include "kernels/body/swiglu.hpp"
+#include "kernels/serial_block.hpp"
 #include "kernels/threaded_block.hpp"
 #include "tests/kernels/reference.hpp"
 

@@ -65,19 +65,18 @@ void check_orders(int rounds) {
 TEST(PartialFfn, AnyOrderGivesTheBitsOfTheFullInputInFp32) { check_orders<float>(20); }
 TEST(PartialFfn, AndInBf16) { check_orders<Bf16>(10); }
 
-// One tile after the other, each marked only when the one before is done: the result does not depend on company.
-TEST(PartialFfn, StartsAtAnEighthOfTheRows) {
+TEST(PartialFfn, TilesAreTakenOnceAndRowsCounted) {
     ReadyTiles ready(rows_per_expert);
-    ASSERT_EQ(ready.tiles(), 3 + 1 + 5 + 1);
+    ASSERT_EQ(ready.tiles(), 2 + 1 + 3 + 1);
     EXPECT_EQ(rows_to_start(rows), 119);
     std::vector<std::int64_t> taken;
-    ready.mark(3);  // the single row of expert 2
+    ready.mark(2);  // the single row of expert 2
     ready.take(taken);
-    EXPECT_EQ(taken, std::vector<std::int64_t>{3});
-    ready.mark(8);
-    EXPECT_EQ(ready.wait_for(rows_to_start(rows) / 128), 1 + 5);
+    EXPECT_EQ(taken, std::vector<std::int64_t>{2});
+    ready.mark(5);  // the last 5 rows of expert 3
+    EXPECT_EQ(ready.wait_for(6), 1 + 5);
     ready.take(taken);
-    EXPECT_EQ(taken, std::vector<std::int64_t>{8});
+    EXPECT_EQ(taken, std::vector<std::int64_t>{5});
     ready.take(taken);
     EXPECT_TRUE(taken.empty());
 }
@@ -86,7 +85,7 @@ TEST(PartialFfn, MarksThatCannotBeAreRefused) {
     ReadyTiles ready(rows_per_expert);
     ready.mark(0);
     EXPECT_THROW(ready.mark(0), InvariantBroken);
-    EXPECT_THROW(ready.mark(10), InvariantBroken);
+    EXPECT_THROW(ready.mark(7), InvariantBroken);
     EXPECT_THROW(ready.mark(-1), InvariantBroken);
 }
 

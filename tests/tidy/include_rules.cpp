@@ -59,6 +59,7 @@ const std::vector<Guest>& guests() {
         {"cublas", {"kernels/cuda/"}},
         {"dnnl.hpp", {"kernels/cpu/"}},
         {"omp.h", {"kernels/cpu/"}},
+        {"immintrin.h", {"kernels/vectors"}},
         {"mpi.h", threads},
         {"thread", threads},
         {"mutex", threads},
