@@ -1,0 +1,58 @@
+// The models fitted on third-party measurements keep the bounds of their suites on rows that they were not fitted on.
+#include "scenarios/validation/measured_suite.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <filesystem>
+
+#include "scenarios/validation/device_rows.hpp"
+#include "scenarios/validation/nccl_clusters.hpp"
+#include "tests/validation/environment.hpp"
+
+namespace rehearse {
+namespace {
+
+bool has_data() { return has_nccl_logs() && std::filesystem::exists(data_file(h100_gemm_file)); }
+
+TEST(MeasuredSuites, PredictedRowsKeepTheirBounds) {
+    if (!has_data()) GTEST_SKIP() << "no measurements; set REHEARSE_DATA";
+    for (const SuiteEntry& entry : {nccl_suite(), gemm_h100_suite(), nvlink_a100_suite()}) {
+        const ValidationSuite suite = entry.compute({});
+        EXPECT_TRUE(suite.skipped.empty());
+        EXPECT_FALSE(suite.figures.empty());
+        for (const ValidationFigure& figure : suite.figures)
+            EXPECT_FALSE(figure.exceeds_band()) << figure.published.quantity << ": " << figure.predicted << " %";
+    }
+}
+
+TEST(MeasuredSuites, WithoutDataTheySayWhyTheyAreSkipped) {
+    const Environment nowhere("REHEARSE_DATA", "/nowhere");
+    for (const SuiteEntry& entry : {nccl_suite(), gemm_h100_suite(), nvlink_a100_suite()}) {
+        const ValidationSuite suite = entry.compute({});
+        EXPECT_NE(suite.skipped.find("/nowhere"), std::string::npos);
+        EXPECT_TRUE(suite.figures.empty());
+        EXPECT_FALSE(suite.exceeds_band());
+        EXPECT_NE(suite_text(suite).find("skipped: "), std::string::npos);
+    }
+}
+
+// Costs mean something: none is at the edge of its fit, rates are below the links', hops between those of a switch and
+// of a slow network.
+TEST(MeasuredSuites, FittedCostsArePhysical) {
+    if (!has_data()) GTEST_SKIP() << "no measurements; set REHEARSE_DATA";
+    for (const NcclCluster& cluster : nccl_clusters()) {
+        for (const NcclCosts& costs : fit_cluster(cluster, RowChoice::all)) {
+            EXPECT_LT(costs.nvlink.rate.bytes_per_second(), 900e9) << cluster.name;
+            EXPECT_LT(costs.nvlink.hop.seconds(), 40e-6) << cluster.name;
+            EXPECT_LT(costs.network.hop.seconds(), 60e-6) << cluster.name;
+            EXPECT_LE(costs.network.rate.bytes_per_second(), 405e9) << cluster.name;
+            EXPECT_LT(costs.chunk_max.value, 256 << 20) << cluster.name;
+        }
+    }
+    const NcclCosts ring = fit_a100_ring(every_other(a100_all_reduces(), Parity::even));
+    EXPECT_NEAR(ring.nvlink.rate.bytes_per_second(), 300e9, 30e9);  // NVLink 3: 300 GB/s one way
+}
+
+}  // namespace
+}  // namespace rehearse
