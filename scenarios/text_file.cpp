@@ -37,15 +37,23 @@ std::string read_text(const std::string& path) {
 
 void replace_text(const std::string& path, const std::string& text) {
     std::error_code failed;
-    const fs::path target = fs::canonical(path, failed);
+    const fs::path target = fs::weakly_canonical(path, failed);
+    const bool exists = !failed && fs::exists(target, failed);
+    if (exists && !fs::is_regular_file(target, failed)) return write_text(path, text);
     const fs::path partial = fmt::format("{}.partial-{}", target.string(), ::getpid());
-    if (!failed) write_text(partial.string(), text);
-    if (!failed) fs::permissions(partial, fs::status(target).permissions(), failed);
+    try {
+        if (!failed) write_text(partial.string(), text);
+    } catch (const OutputError&) {
+        std::error_code ignored;
+        fs::remove(partial, ignored);
+        throw;
+    }
+    if (!failed && exists) fs::permissions(partial, fs::status(target).permissions(), failed);
     if (!failed) fs::rename(partial, target, failed);
     if (!failed) return;
     std::error_code ignored;
     fs::remove(partial, ignored);
-    throw OutputError(fmt::format("{}: cannot be replaced: {}", path, failed.message()));
+    throw OutputError(fmt::format("{}: cannot be written: {}", path, failed.message()));
 }
 
 }  // namespace rehearse

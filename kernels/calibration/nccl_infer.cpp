@@ -65,6 +65,7 @@ void name_collective(NcclRun& run, const NcclStated& stated, const NcclHints& hi
         }
     };
     take(stated.collective, NcclOrigin::stated, "the log");
+    if (run.parts > 0 && like.size() == 1) take(like[0], NcclOrigin::rows, "");
     take(hints.collective, NcclOrigin::hint, "--collective");
     take(name.collective, NcclOrigin::file_name, "the name of the file");
     if (run.parts > 0) take(like[0], NcclOrigin::rows, "");
@@ -156,12 +157,17 @@ std::vector<std::string> collectives_like(const NcclRun& run) {
         if (unchecked) return {"alltoall", "all_gather", "gather", "scatter", "hypercube"};
         return {"all_gather", "alltoall", "gather", "scatter", "hypercube"};
     }
-    // A single GPU holds all parts, so that each collective may stand here too.
-    if (rooted) return reduces ? Names{"reduce"} : Names{"broadcast", "gather", "scatter"};
-    const Span factor = factor_span(run);
-    if (unchecked && factor.low <= 1 && factor.high >= 1) return {"sendrecv", "all_reduce", "reduce_scatter"};
-    if (reduces) return {"all_reduce", "sendrecv", "reduce_scatter", "reduce"};
-    return {"sendrecv", "all_reduce", "broadcast", "all_gather", "alltoall"};
+    // A factor of zero is that of a single GPU, which holds all parts of any collective.
+    const RateSpan factor = factor_span(run);
+    if (rooted && reduces) return {"reduce"};
+    if (rooted) return factor.low > 0 ? Names{"broadcast"} : Names{"broadcast", "gather", "scatter"};
+    const bool one_to_one = factor.low <= 1 && factor.high >= 1;
+    Names like = reduces ? Names{"all_reduce"} : Names{};
+    if (one_to_one) like.insert(unchecked || !reduces ? like.begin() : like.end(), "sendrecv");
+    if (!reduces && one_to_one) like.insert(like.end(), {"broadcast", "all_reduce"});
+    if (factor.low <= 0) like.push_back(reduces ? "reduce_scatter" : "all_gather");
+    if (factor.low <= 0 && !reduces) like.push_back("alltoall");
+    return like.empty() ? Names{"all_reduce"} : like;
 }
 
 NcclHints hints_of_name(const std::string& file) {

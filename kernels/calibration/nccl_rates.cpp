@@ -15,27 +15,27 @@ double gpus_of(double factor) { return 2 / (2 - factor); }
 
 }  // namespace
 
-Span rate_span(const NcclSide& side, std::int64_t size) {
+RateSpan rate_span(const NcclSide& side, std::int64_t size) {
     const double bytes = static_cast<double>(size) / bytes_per_us_of_gigabyte;
     const double least = side.time_us.value - side.time_us.half;
-    Span span{bytes / (side.time_us.value + side.time_us.half)};
+    RateSpan span{bytes / (side.time_us.value + side.time_us.half)};
     if (least > 0) span.high = bytes / least;
     return span;
 }
 
 bool could_be(const Printed& rate, const NcclSide& side, std::int64_t size, double factor) {
-    const Span span = rate_span(side, size);
+    const RateSpan span = rate_span(side, size);
     const double low = rate.value - rate.half - slack, high = rate.value + rate.half + slack;
     return factor * span.high * (1 + slack) >= low && factor * span.low * (1 - slack) <= high;
 }
 
-Span factor_span(const NcclRun& run) {
-    Span all;
+RateSpan factor_span(const NcclRun& run) {
+    RateSpan all;
     for (const NcclRow& row : run.rows) {
         if (row.size == 0) continue;
         for (const auto& side : {row.out_of_place, row.in_place}) {
             if (!side) continue;
-            const Span rate = rate_span(*side, row.size);
+            const RateSpan rate = rate_span(*side, row.size);
             const double low = (side->busbw.value - side->busbw.half) / rate.high;
             all.low = std::max(all.low, low * (1 - slack));
             all.high = std::min(all.high, (side->busbw.value + side->busbw.half) / rate.low * (1 + slack));
@@ -53,7 +53,7 @@ double busbw_factor(const std::string& collective, std::int64_t gpus) {
     return 1;
 }
 
-GpuRange all_reduce_gpus(Span factor) {
+GpuRange all_reduce_gpus(RateSpan factor) {
     constexpr double most = 1e7;  // beyond any run of nccl-tests: as good as no bound
     GpuRange range;
     if (factor.low > factor.high || factor.low >= 2) return {1, 0};

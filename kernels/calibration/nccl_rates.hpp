@@ -10,17 +10,17 @@
 
 namespace rehearse {
 
-struct Span {
+struct RateSpan {
     double low = 0;
     double high = std::numeric_limits<double>::infinity();
 };
 
-Span rate_span(const NcclSide& side, std::int64_t size);  // size / time, GB/s
+RateSpan rate_span(const NcclSide& side, std::int64_t size);  // size / time, GB/s
 // Could `factor` x size / time have been printed as `rate`?
 bool could_be(const Printed& rate, const NcclSide& side, std::int64_t size, double factor);
 
 // busbw / (size / time) over all rows and sides; low > high where no one factor fits them all.
-Span factor_span(const NcclRun& run);
+RateSpan factor_span(const NcclRun& run);
 // busbw / algbw of a collective on n GPUs.
 double busbw_factor(const std::string& collective, std::int64_t gpus);
 
@@ -29,6 +29,6 @@ struct GpuRange {
     std::int64_t low = 1;
     std::int64_t high = std::numeric_limits<std::int64_t>::max();
 };
-GpuRange all_reduce_gpus(Span factor);
+GpuRange all_reduce_gpus(RateSpan factor);
 
 }  // namespace rehearse

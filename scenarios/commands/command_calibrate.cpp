@@ -8,7 +8,8 @@ namespace rehearse {
 
 void add_calibrate(CLI::App& app, Chosen& chosen) {
     CLI::App* calibrate =
-        add_command(app, "calibrate", "fit device profiles", "rehearse calibrate fit megascale-ampere");
+        add_command(app, "calibrate", "fit device profiles, import logs of nccl-tests, compare calibration files",
+                    "rehearse calibrate fit megascale-ampere");
     calibrate->require_subcommand(1);
     auto request = std::make_shared<CalibrateRequest>();
     request->a100 = default_a100_data();
@@ -21,6 +22,7 @@ void add_calibrate(CLI::App& app, Chosen& chosen) {
     fit->add_option("--steps", request->a100.step_files, "measured steps (a100-sxm-80g)")->type_name("FILE");
     fit->add_option("--all-reduce", request->a100.all_reduce_file, "measured NVLink all-reduces")->type_name("FILE");
     fit->callback([request, &chosen] { chosen = [request] { return calibrate_command(*request); }; });
+    add_calibration_files(*calibrate, chosen);
 }
 
 }  // namespace rehearse

@@ -25,6 +25,7 @@ void add_sensitivity(CLI::App& app, Chosen& chosen);
 void add_ablate(CLI::App& app, Chosen& chosen);
 void add_validate(CLI::App& app, Chosen& chosen);
 void add_calibrate(CLI::App& app, Chosen& chosen);
+void add_calibration_files(CLI::App& calibrate, Chosen& chosen);  // import, show, diff
 void add_report(CLI::App& app, Chosen& chosen);
 void add_completion(CLI::App& app, Chosen& chosen);
 

@@ -91,9 +91,55 @@ TEST_F(NcclCorpus, NeedsNoNamesOfFilesForWhatTheRowsSay) {
         EXPECT_EQ(run.gpus.value_or(std::stoll(entry.at("gpus"))), std::stoll(entry.at("gpus"))) << entry.at("file");
         EXPECT_EQ(run.nodes.value_or(std::stoll(entry.at("nodes"))), std::stoll(entry.at("nodes"))) << entry.at("file");
         known += run.gpus ? 1 : 0;
-        if (!run.gpus) GTEST_LOG_(INFO) << entry.at("file") << " unknown GPUs";
     }
     EXPECT_GE(known * 4, entries_.size() * 3);
+}
+
+std::vector<NcclRow> rows_of(const NcclLog& log) {
+    std::vector<NcclRow> rows;
+    for (const NcclRun& run : log.runs) rows.insert(rows.end(), run.rows.begin(), run.rows.end());
+    std::sort(rows.begin(), rows.end(), [](const NcclRow& a, const NcclRow& b) { return a.line < b.line; });
+    return rows;
+}
+
+// A prefix of a log holds the first of its rows and nothing else.
+TEST_F(NcclCorpus, LosesOnlyTheLastRowsWhenALogIsCut) {
+    for (const Entry& entry : entries_) {
+        const std::string text = slurp_file(corpus_folder() + entry.at("file"));
+        const std::vector<NcclRow> whole = rows_of(parse_nccl_log(text, "x.log", {}));
+        const std::size_t step = text.size() > 4000 ? 7 : 1;
+        for (std::size_t end = 0; end < text.size(); end += step) {
+            const NcclLog log = parse_nccl_log(std::string_view(text).substr(0, end), "x.log", {});
+            const std::vector<NcclRow> rows = rows_of(log);
+            ASSERT_LE(rows.size(), whole.size()) << entry.at("file") << " cut at " << end;
+            const bool first = std::equal(rows.begin(), rows.end(), whole.begin());
+            ASSERT_TRUE(first) << entry.at("file") << " cut at " << end;
+            ASSERT_TRUE(!rows.empty() || !no_row_fault(log, text.substr(0, end)).wrong.empty());
+        }
+    }
+}
+
+// One damaged byte damages one line (two, where the byte was or becomes the line break between them).
+TEST_F(NcclCorpus, KeepsTheOtherRowsWhenAByteIsDamaged) {
+    for (const Entry& entry : entries_) {
+        const std::string text = slurp_file(corpus_folder() + entry.at("file"));
+        const std::vector<NcclRow> whole = rows_of(parse_nccl_log(text, "x.log", {}));
+        for (std::size_t at = 0; at < text.size(); at += 31) {
+            for (const char damage : {'\x01', '\x02', '\x10', '\x20', '\x40', '\x80'}) {
+                std::string damaged = text;
+                damaged[at] = static_cast<char>(damaged[at] ^ damage);
+                const std::vector<NcclRow> rows = rows_of(parse_nccl_log(damaged, "x.log", {}));
+                ASSERT_LE(rows.size(), whole.size()) << entry.at("file") << " damaged at " << at;
+                const auto strange = std::count_if(rows.begin(), rows.end(), [&](NcclRow row) {
+                    return std::none_of(whole.begin(), whole.end(), [&](const NcclRow& other) {
+                        row.line = other.line;  // a new line break moves the others
+                        return row == other;
+                    });
+                });
+                ASSERT_LE(strange, 1) << entry.at("file") << " damaged at " << at;
+            }
+        }
+    }
 }
 
 }  // namespace
