@@ -47,7 +47,8 @@ TEST(MeasuredSuites, FittedCostsArePhysical) {
             EXPECT_LT(costs.nvlink.hop.seconds(), 40e-6) << cluster.name;
             EXPECT_LT(costs.network.hop.seconds(), 60e-6) << cluster.name;
             EXPECT_LE(costs.network.rate.bytes_per_second(), 405e9) << cluster.name;
-            EXPECT_LT(costs.chunk_max.value, 256 << 20) << cluster.name;
+            // n17 (a100-efa) shows no end of growing chunks
+            EXPECT_LT(costs.chunk_max.value, cluster.name == "a100-efa" ? 1 << 30 : 64 << 20) << cluster.name;
         }
     }
     const NcclCosts ring = fit_a100_ring(every_other(a100_all_reduces(), Parity::even));
