@@ -1,6 +1,8 @@
 // Which logs belong together: index.csv of the data folder names their sites, networks and settings.
 #include "scenarios/validation/nccl_clusters.hpp"
 
+#include <fmt/format.h>
+
 #include <cmath>
 
 namespace rehearse {
@@ -22,8 +24,8 @@ Bandwidth wire(std::int64_t adapters, std::int64_t gigabits) {
 
 NcclTable small(const std::string& log, NodeGroup group, Bytes to) { return {log, group, Bytes{8}, to}; }
 
-// The tree under LL: what NCCL's tuner starts from, 6.8 us per call and 0.6 us per NVLink hop (src/graph/tuning.cc);
-// half of a link's 450 GB/s carries flags.
+// The tree under LL: what NCCL's tuner starts from, as recalled: 6.8 us per call and 0.6 us per NVLink hop
+// (src/graph/tuning.cc); half of a link's 450 GB/s carries flags.
 NcclCosts tree_ll() {
     NcclCosts costs{tree, ll, nanoseconds(6800), {}, {}, {}, {}, {}};
     costs.nvlink = {nanoseconds(600), gigabytes_per_second(225)};
@@ -47,7 +49,7 @@ NcclCosts chained(NcclAlgorithm algorithm, std::int64_t nvlink_gigabytes, Bandwi
 
 const char* const whose_hops =
     "one node count doesn't tell the tiers apart: both have the same hop; the network's rate is the wire's";
-const char* const tuner = "launch and NVLink hop as NCCL's tuner has them (src/graph/tuning.cc)";
+const char* const tuner = "launch and NVLink hop are assumed, as recalled of NCCL's tuner (src/graph/tuning.cc)";
 
 // 8 x 400G InfiniBand; 2 nodes, and 4 nodes in virtual machines. NVLSTree by default.
 NcclCluster infiniband_a() {
@@ -100,6 +102,7 @@ NcclCluster efa_h100_from_one_node() {
     cluster.sets[0].start.network.hop = nanoseconds(11800);
     cluster.sets[0].steps.resize(1);
     cluster.name = "h100-efa-one-node";
+    cluster.is_study = true;
     cluster.checks = {{"H100, EFA: 2 nodes (n18), network hop of InfiniBand A", {"n18", two_nodes}},
                       {"H100, EFA: 2 nodes (n18), the same from 128 MiB", {"n18", two_nodes, Bytes{128 << 20}}}};
     cluster.odd_sizes.clear();
@@ -167,6 +170,22 @@ std::vector<NcclCosts> fit_cluster(const NcclCluster& cluster, RowChoice choice)
         sets.push_back(costs);
     }
     return sets;
+}
+
+NcclCostsFile costs_file(const NcclCluster& cluster) {
+    const std::vector<NcclCosts> fitted = fit_cluster(cluster, RowChoice::all);
+    NcclCostsFile file{cluster.name, {}};
+    for (std::size_t i = 0; i < fitted.size(); ++i) {
+        std::string source = "fitted on nccl-tests logs:";
+        for (const NcclFitStep& step : cluster.sets[i].steps) {
+            std::vector<std::string_view> free;
+            for (const NcclParameter parameter : step.free) free.push_back(name(parameter));
+            source += fmt::format(" {} on {},", fmt::join(free, " and "), step.table.log);
+        }
+        source.back() = ';';
+        file.sets.push_back({fitted[i], fmt::format("{} {}", source, cluster.sets[i].why)});
+    }
+    return file;
 }
 
 }  // namespace rehearse

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "models/collectives/nccl_costs_file.hpp"
 #include "models/collectives/nccl_fit.hpp"
 
 namespace rehearse {
@@ -41,6 +42,7 @@ struct NcclCluster {
     std::vector<NcclSetPlan> sets;
     std::vector<NcclCheck> checks;
     std::vector<NcclCheck> odd_sizes;  // rows of odd index, predicted by fits on those of even index
+    bool is_study = false;  // with costs of another cluster put in: compared, not shipped
 };
 
 std::vector<NcclCluster> nccl_clusters();
@@ -53,5 +55,8 @@ std::vector<NcclSample> nccl_samples(const NcclTable& table, RowChoice choice);
 bool has_nccl_logs();  // in the data folder
 
 std::vector<NcclCosts> fit_cluster(const NcclCluster& cluster, RowChoice choice);
+
+// The costs with their sources, as models/collectives/costs/NAME.yaml ships them.
+NcclCostsFile costs_file(const NcclCluster& cluster);
 
 }  // namespace rehearse

@@ -3,10 +3,11 @@
 
 #include <gtest/gtest.h>
 
-#include <cmath>
+#include <cstdlib>
 #include <filesystem>
 
 #include "scenarios/validation/device_rows.hpp"
+#include "scenarios/text_file.hpp"
 #include "scenarios/validation/nccl_clusters.hpp"
 #include "tests/validation/environment.hpp"
 
@@ -53,6 +54,32 @@ TEST(MeasuredSuites, FittedCostsArePhysical) {
     }
     const NcclCosts ring = fit_a100_ring(every_other(a100_all_reduces(), Parity::even));
     EXPECT_NEAR(ring.nvlink.rate.bytes_per_second(), 300e9, 30e9);  // NVLink 3: 300 GB/s one way
+}
+
+// The shipped costs are those that the logs give today. REHEARSE_UPDATE_GOLDEN=1 writes them.
+TEST(MeasuredSuites, ShippedCostsAreCurrent) {
+    if (!has_data()) GTEST_SKIP() << "no measurements; set REHEARSE_DATA";
+    for (const NcclCluster& cluster : nccl_clusters()) {
+        if (cluster.is_study) continue;
+        const std::string path =
+            std::string(REHEARSE_SOURCE_DIR) + "/models/collectives/costs/" + cluster.name + ".yaml";
+        const NcclCostsFile fitted = costs_file(cluster);
+        if (std::getenv("REHEARSE_UPDATE_GOLDEN") != nullptr) write_text(path, to_yaml(fitted));
+        const NcclCostsFile shipped = read_nccl_costs(path);
+        ASSERT_EQ(shipped.sets.size(), fitted.sets.size()) << path;
+        for (std::size_t i = 0; i < fitted.sets.size(); ++i) {
+            EXPECT_EQ(shipped.sets[i].source, fitted.sets[i].source) << path;
+            for (const auto& [kind, members] :
+                 {std::pair{CollectiveKind::all_reduce, 8}, {CollectiveKind::all_to_all, 8}}) {
+                const NodeGroup group{2, members};
+                if (!nccl_shape(kind, fitted.sets[i].costs.algorithm, group)) continue;
+                for (const std::int64_t size : {8, 1 << 20, 1 << 30}) {
+                    const double now = nccl_seconds(fitted.sets[i].costs, kind, group, Bytes{size});
+                    EXPECT_NEAR(nccl_seconds(shipped.sets[i].costs, kind, group, Bytes{size}) / now, 1, 0.01) << path;
+                }
+            }
+        }
+    }
 }
 
 }  // namespace
