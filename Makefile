@@ -21,7 +21,7 @@ JOBS ?= $(shell nproc)
 TEST_JOBS ?= 2
 CMAKE_FLAGS ?=
 DEMO ?= scenarios/library/megascale_175b_12288.yaml
-SOURCE_FOLDERS := sim topology models runtime scenarios tests
+SOURCE_FOLDERS := sim topology kernels models runtime scenarios tests
 
 .DEFAULT_GOAL := build
 .PHONY: build configure demo test bench accuracy format format-check wrap tidy install clean deps deps-bench deps-lint

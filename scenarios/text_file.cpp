@@ -37,9 +37,9 @@ std::string read_text(const std::string& path) {
 
 void replace_text(const std::string& path, const std::string& text) {
     std::error_code failed;
+    const bool exists = fs::exists(path, failed);
+    if (exists && !fs::is_regular_file(path, failed)) return write_text(path, text);
     const fs::path target = fs::weakly_canonical(path, failed);
-    const bool exists = !failed && fs::exists(target, failed);
-    if (exists && !fs::is_regular_file(target, failed)) return write_text(path, text);
     const fs::path partial = fmt::format("{}.partial-{}", target.string(), ::getpid());
     try {
         if (!failed) write_text(partial.string(), text);

@@ -53,9 +53,9 @@ CalibrationSample read_sample(Reader reader) {
     CalibrationSample sample;
     for (const char* key : {"what", "kind", "seconds"}) reader.require(key);
     reader.read("what", sample.what);
-    reader.read_enum("kind", sample.kind, {{"kernel", SampleKind::kernel},
-                                           {"collective", SampleKind::collective},
-                                           {"policy", SampleKind::policy}});
+    reader.read_enum(
+        "kind", sample.kind,
+        {{"kernel", SampleKind::kernel}, {"collective", SampleKind::collective}, {"policy", SampleKind::policy}});
     read_shape(reader, "shape", sample.shape);
     reader.read("precision", sample.precision);
     reader.read("algorithm", sample.algorithm);
@@ -69,7 +69,7 @@ CalibrationSample read_sample(Reader reader) {
 
 CalibrationFit read_fit(Reader reader, std::size_t samples) {
     CalibrationFit fit;
-    for (const char* key : {"what", "form", "parameters", "mean_abs_error"}) reader.require(key);
+    for (const char* key : {"what", "form", "mean_abs_error"}) reader.require(key);
     reader.read("what", fit.what);
     reader.read("form", fit.form);
     read_shape(reader, "shape", fit.shape);

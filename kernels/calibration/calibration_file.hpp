@@ -7,7 +7,8 @@
 //     date: 2026-11-30
 //     source: {command: rehearse calibrate import a.log, files: [a.log], origin: "nccl-tests, site A"}
 //     samples:
-//       - {what: all_reduce, kind: collective, shape: {bytes: 1048576, ranks: 16}, precision: float, seconds: [9.3e-05]}
+//       - {what: all_reduce, kind: collective, shape: {bytes: 1048576, ranks: 16}, precision: float, seconds:
+//       [9.3e-05]}
 //     fits:
 //       - {what: all_reduce, form: alpha_beta, shape: {ranks: 16}, parameters: {alpha_s: 2e-05, beta_Bps: 3e+11},
 //          rows: [0], residuals: [0.01], mean_abs_error: 0.01}
@@ -29,9 +30,9 @@ enum class DeviceKind : std::uint8_t { cpu, gpu };
 enum class SampleKind : std::uint8_t { kernel, collective, policy };
 
 struct CalibrationDevice {
-    std::string name;        // as its driver calls it
+    std::string name;  // as its driver calls it
     DeviceKind kind = DeviceKind::cpu;
-    std::int64_t count = 0;  // measured together; 0 = not stated, or different in the samples (see their shapes)
+    std::int64_t count = 0;      // measured together; 0 = not stated, or different in the samples (see their shapes)
     std::string driver, clocks;  // "" = not stated
     friend bool operator==(const CalibrationDevice&, const CalibrationDevice&) = default;
 };

@@ -61,7 +61,8 @@ void name_collective(NcclRun& run, const NcclStated& stated, const NcclHints& hi
             run.collective = collective;
             run.collective_from = origin;
         } else if (!who.empty()) {
-            findings.push_back({run.line, fmt::format("{} names {}, the rows look like {}", who, collective, like[0]), ""});
+            findings.push_back(
+                {run.line, fmt::format("{} names {}, the rows look like {}", who, collective, like[0]), ""});
         }
     };
     take(stated.collective, NcclOrigin::stated, "the log");
@@ -85,6 +86,7 @@ void count_gpus(NcclRun& run, const NcclStated& stated, const NcclHints& hints, 
         findings.push_back({run.line, "no number of GPUs explains all of these busbw and times", ""});
         range = {};
     }
+    run.gpus_that_fit = range;
     const auto take = [&](std::optional<std::int64_t> gpus, NcclOrigin origin, const std::string& who) {
         if (!gpus || run.gpus) return;
         if (*gpus >= range.low && *gpus <= range.high) {
@@ -92,8 +94,8 @@ void count_gpus(NcclRun& run, const NcclStated& stated, const NcclHints& hints, 
             run.gpus_from = origin;
             return;
         }
-        const std::string fit = range.low == range.high ? fmt::format("{}", range.low)
-                                                        : fmt::format("{} to {}", range.low, range.high);
+        const std::string fit =
+            range.low == range.high ? fmt::format("{}", range.low) : fmt::format("{} to {}", range.low, range.high);
         findings.push_back({run.line, fmt::format("{} says {} GPUs, the rows {}", who, *gpus, fit), ""});
     };
     take(stated.gpus, NcclOrigin::stated, "the log");
@@ -108,7 +110,7 @@ void count_nodes(NcclRun& run, const NcclStated& stated, const NcclHints& hints,
         run.nodes = nodes;
         run.nodes_from = origin;
     };
-    take(stated.nodes, NcclOrigin::stated);
+    if (run.gpus_from == NcclOrigin::stated) take(stated.nodes, NcclOrigin::stated);
     if (run.gpus == 1) take(1, NcclOrigin::rows);
     take(hints.nodes, NcclOrigin::hint);
     take(name.nodes, NcclOrigin::file_name);
@@ -129,11 +131,15 @@ void check_rates(const NcclRun& run, std::vector<NcclNote>& findings) {
             const bool algbw = could_be(side->algbw, *side, row.size, 1) ||
                                could_be(side->algbw, *side, row.size, (parts - 1) / parts);
             if (!algbw)
-                findings.push_back({row.line, fmt::format("algbw {} is not size / time = {:.4g} GB/s",
-                                                          side->algbw.value, rate_middle(*side, row.size)), ""});
+                findings.push_back({row.line,
+                                    fmt::format("algbw {} is not size / time = {:.4g} GB/s", side->algbw.value,
+                                                rate_middle(*side, row.size)),
+                                    ""});
             else if (run.gpus && run.collective != "unknown" && !could_be(side->busbw, *side, row.size, factor))
-                findings.push_back({row.line, fmt::format("busbw {} is not {:.4g} x size / time, as {} of {} GPUs has",
-                                                          side->busbw.value, factor, run.collective, *run.gpus), ""});
+                findings.push_back({row.line,
+                                    fmt::format("busbw {} is not {:.4g} x size / time, as {} of {} GPUs has",
+                                                side->busbw.value, factor, run.collective, *run.gpus),
+                                    ""});
         }
     }
 }
@@ -141,8 +147,8 @@ void check_rates(const NcclRun& run, std::vector<NcclNote>& findings) {
 }  // namespace
 
 const std::vector<std::string>& nccl_collectives() {
-    static const Names names{"all_reduce", "all_gather", "reduce_scatter", "alltoall",  "broadcast",
-                             "reduce",     "sendrecv",   "gather",         "scatter",   "hypercube"};
+    static const Names names{"all_reduce", "all_gather", "reduce_scatter", "alltoall", "broadcast",
+                             "reduce",     "sendrecv",   "gather",         "scatter",  "hypercube"};
     return names;
 }
 
@@ -178,9 +184,9 @@ NcclHints hints_of_name(const std::string& file) {
         if (std::isalpha(static_cast<unsigned char>(c)) != 0) letters += c;
     }
     static const std::vector<std::pair<const char*, const char*>> known{
-        {"allreduce", "all_reduce"},   {"allgather", "all_gather"}, {"reducescatter", "reduce_scatter"},
-        {"alltoall", "alltoall"},      {"sendrecv", "sendrecv"},    {"broadcast", "broadcast"},
-        {"hypercube", "hypercube"},    {"scatter", "scatter"},      {"gather", "gather"},
+        {"allreduce", "all_reduce"}, {"allgather", "all_gather"}, {"reducescatter", "reduce_scatter"},
+        {"alltoall", "alltoall"},    {"sendrecv", "sendrecv"},    {"broadcast", "broadcast"},
+        {"hypercube", "hypercube"},  {"scatter", "scatter"},      {"gather", "gather"},
         {"reduce", "reduce"}};
     for (const auto& [written, collective] : known) {
         if (hints.collective.empty() && letters.find(written) != letters.npos) hints.collective = collective;
@@ -189,7 +195,8 @@ NcclHints hints_of_name(const std::string& file) {
         const std::size_t end = std::min(name.find_first_of("_-. ", at), name.size());
         std::string_view rest;
         if (const auto number = leading_integer(std::string_view(name).substr(at, end - at), rest)) {
-            const bool times = rest.size() > 1 && rest[0] == 'x' && std::isalpha(static_cast<unsigned char>(rest[1])) != 0;
+            const bool times =
+                rest.size() > 1 && rest[0] == 'x' && std::isalpha(static_cast<unsigned char>(rest[1])) != 0;
             if (!hints.gpus && (times || rest == "gpu" || rest == "gpus")) hints.gpus = number;
             if (!hints.nodes && (rest == "n" || rest == "node" || rest == "nodes")) hints.nodes = number;
         }

@@ -16,9 +16,9 @@ struct NcclStated {
     std::optional<std::int64_t> gpus, nodes;
 };
 
-// The collectives whose rows look like these, the likeliest first. What tells them apart: size = count x bytes x n where
-// each rank holds a part; an operation only where something is reduced; a root; and an in-place side that isn't checked
-// for alltoall and sendrecv.
+// The collectives whose rows look like these, the likeliest first. What tells them apart: size = count x bytes x n
+// where each rank holds a part; an operation only where something is reduced; a root; and an in-place side that isn't
+// checked for alltoall and sendrecv.
 std::vector<std::string> collectives_like(const NcclRun& run);
 
 // Hints in the name of a file: "logs/all_reduce_16xh100_2n.txt" has a collective, 16 GPUs and 2 nodes.

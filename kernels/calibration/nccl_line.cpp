@@ -75,15 +75,14 @@ std::string take_stream(std::string& text) {
 }
 
 // "node01:195:195": a name, a process and a thread.
-std::size_t host_begin(const std::string& word) {
+bool is_host(const std::string& word) {
     const std::size_t last = word.rfind(':');
-    if (last == word.npos || last == 0 || last + 1 == word.size()) return word.npos;
+    if (last == word.npos || last == 0 || last + 1 == word.size()) return false;
     const std::size_t first = word.rfind(':', last - 1);
-    if (first == word.npos || first == 0 || first + 1 == last) return word.npos;
+    if (first == word.npos || first == 0 || first + 1 == last) return false;
     const auto digits = [](std::string_view text) { return std::all_of(text.begin(), text.end(), is_digit); };
-    const bool fits = digits(std::string_view(word).substr(last + 1)) &&
-                      digits(std::string_view(word).substr(first + 1, last - first - 1));
-    return fits ? 0 : word.npos;
+    return digits(std::string_view(word).substr(last + 1)) &&
+           digits(std::string_view(word).substr(first + 1, last - first - 1));
 }
 
 // The part of a row that stands in front of a host's name without a blank, "" = none: what ends a piece of a row.
@@ -91,14 +90,15 @@ std::string glued_cell(const std::string& word) {
     for (const char* cell : {"-1", "N/A", "none", "sum", "prod", "max", "min", "avg", "float", "half", "bfloat16"}) {
         if (word.rfind(cell, 0) == 0) return cell;
     }
-    if (word.size() > 5 && is_digit(word[0]) && word.substr(1, 2) == "e-" && is_digit(word[3])) return word.substr(0, 5);
+    if (word.size() > 5 && is_digit(word[0]) && word.substr(1, 2) == "e-" && is_digit(word[3]))
+        return word.substr(0, 5);
     if (word.size() > 5 && word.substr(1, 3) == "e+0") return word.substr(0, 5);
     return is_digit(word[0]) && !is_digit(word[1]) ? word.substr(0, 1) : "";
 }
 
 bool is_cell(const std::string& word) {
-    return word == "N/A" || (!word.empty() && is_digit(word[0]) &&
-                             word.find_first_not_of("0123456789.e+-") == word.npos);
+    return word == "N/A" ||
+           (!word.empty() && is_digit(word[0]) && word.find_first_not_of("0123456789.e+-") == word.npos);
 }
 
 }  // namespace
@@ -118,11 +118,11 @@ std::optional<Message> find_message(const std::vector<std::string>& words) {
         const std::string& kind = words[i + 1];
         if (kind != "INFO" && kind != "WARN" && kind != "TRACE") continue;
         std::size_t host = i;
-        while (host > 0 && host_begin(words[host]) != 0) --host;
+        while (host > 0 && !is_host(words[host])) --host;
         Message message;
         message.before.assign(words.begin(), words.begin() + static_cast<std::ptrdiff_t>(host));
         // A name alone ("node01:1:1") is no cell; a row's last one may stand right in front of it.
-        const std::string glued = host > 0 || words[0].rfind("-1", 0) == 0 ? glued_cell(words[host]) : "";
+        const std::string glued = host > 0 ? glued_cell(words[host]) : "";
         if (!glued.empty()) message.before.push_back(glued);
         return message;
     }
@@ -165,9 +165,9 @@ std::int64_t element_bytes(std::string_view type) {
         std::int64_t bytes;
     };
     static constexpr std::array<Type, 20> types{
-        {{"float", 4},   {"half", 2},   {"bfloat16", 2}, {"double", 8}, {"int8", 1},     {"uint8", 1},   {"int32", 4},
-         {"uint32", 4},  {"int64", 8},  {"uint64", 8},   {"char", 1},   {"int", 4},      {"float16", 2}, {"float32", 4},
-         {"float64", 8}, {"bf16", 2},   {"fp16", 2},     {"f8e4m3", 1}, {"f8e5m2", 1},   {"fp8", 1}}};
+        {{"float", 4},   {"half", 2},  {"bfloat16", 2}, {"double", 8}, {"int8", 1},   {"uint8", 1},   {"int32", 4},
+         {"uint32", 4},  {"int64", 8}, {"uint64", 8},   {"char", 1},   {"int", 4},    {"float16", 2}, {"float32", 4},
+         {"float64", 8}, {"bf16", 2},  {"fp16", 2},     {"f8e4m3", 1}, {"f8e5m2", 1}, {"fp8", 1}}};
     if (type == "fp8_e4m3" || type == "fp8_e5m2") return 1;
     const auto found = std::find_if(types.begin(), types.end(), [&](const Type& t) { return type == t.name; });
     return found == types.end() ? 0 : found->bytes;

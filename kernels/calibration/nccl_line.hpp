@@ -28,10 +28,10 @@ std::optional<Message> find_message(const std::vector<std::string>& words);
 // The columns that the line "# size count type ... time algbw busbw ..." names.
 struct NcclLayout {
     int sides = 2;
-    int cells = 4;             // of a side: time, algbw, busbw and, where there is one, #wrong or error
-    int root = 0;              // columns
-    int timestamp = 0;         // words after the sides
-    int error = 0;             // 1: the fourth cell is a relative error, printed with an exponent
+    int cells = 4;      // of a side: time, algbw, busbw and, where there is one, #wrong or error
+    int root = 0;       // columns
+    int timestamp = 0;  // words after the sides
+    int error = 0;      // 1: the fourth cell is a relative error, printed with an exponent
 };
 // None where the line is no header. A header with other columns is none either: its rows are read without.
 std::optional<NcclLayout> parse_header(const std::vector<std::string>& words);
@@ -41,6 +41,7 @@ enum class LineEnd : unsigned char { whole, cut };  // cut: the text ends here w
 struct NoRow {};
 struct BrokenRow {
     std::string reason;
+    enum class What : unsigned char { wrong, unfinished } what = What::wrong;  // unfinished: sound as far as it goes
 };
 using RowOutcome = std::variant<NoRow, NcclRow, BrokenRow>;
 // Without a layout the columns follow from their number, and the rates must agree with the time.

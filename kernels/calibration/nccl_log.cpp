@@ -28,14 +28,21 @@ bool tells_failure(std::string_view text) {
     return false;
 }
 
+bool is_unfinished(const RowOutcome& outcome) {
+    const auto* broken = std::get_if<BrokenRow>(&outcome);
+    return broken != nullptr && broken->what == BrokenRow::What::unfinished;
+}
+
 // What the lines of one process have said so far. Outputs of several processes can be mixed line by line.
 struct Process {
     Prologue prologue;
     std::optional<NcclLayout> layout;
-    std::vector<std::size_t> runs;         // of the present table, by position in the log
-    std::vector<std::string> torn;         // words of a row that a message interrupted
+    std::vector<std::size_t> runs;  // of the present table, by position in the log
+    std::vector<std::string> torn;  // words of a row that a message or a line break interrupted
     int torn_line = 0;
+    std::string torn_by;  // why it is no row as it stands
     bool in_table = false;
+    bool is_over = false;  // the lines below the table have come
 };
 
 class LogReader {
@@ -78,6 +85,7 @@ private:
         process.layout = layout;
         process.runs.clear();
         process.in_table = true;
+        process.is_over = false;
         log_.headers.push_back(number);
     }
 
@@ -88,6 +96,7 @@ private:
             drop_torn(process);
             process.torn = before;
             process.torn_line = number;
+            process.torn_by = "a message of NCCL interrupts this row, and the rest of it does not follow";
         } else if (!process.torn.empty() && all_cells(before)) {
             process.torn.insert(process.torn.end(), before.begin(), before.end());
         }
@@ -97,7 +106,7 @@ private:
         if (process.torn.empty()) return;
         std::string text;
         for (const std::string& word : process.torn) text += word + " ";
-        note(process.torn_line, "a message of NCCL interrupts this row and the rest of it does not follow", text);
+        note(process.torn_line, process.torn_by, text);
         process.torn.clear();
     }
 
@@ -113,20 +122,35 @@ private:
                 add_row(process, *row, process.torn_line);
                 return true;
             }
+            if (is_unfinished(joined)) {
+                process.torn = std::move(whole);
+                return true;
+            }
         }
         const RowOutcome outcome = parse_row(line.words, process.layout, end);
         if (std::holds_alternative<NoRow>(outcome)) return false;
         drop_torn(process);
-        if (const auto* wrong = std::get_if<BrokenRow>(&outcome)) note(number, wrong->reason, line.text);
+        if (is_unfinished(outcome)) {
+            process.torn = line.words;
+            process.torn_line = number;
+            process.torn_by = std::get<BrokenRow>(outcome).reason;
+        } else if (const auto* wrong = std::get_if<BrokenRow>(&outcome)) note(number, wrong->reason, line.text);
         else add_row(process, std::get<NcclRow>(outcome), number);
         return true;
     }
 
     void add_row(Process& process, NcclRow row, int number) {
         row.line = number;
+        if (process.is_over) leave_table(process);
         NcclRun& run = run_of(process, *parts_of(row), number);
         if (run.parts == 0) run.parts = *parts_of(row);
         run.rows.push_back(std::move(row));
+    }
+
+    void leave_table(Process& process) {
+        process.prologue = {};
+        process.runs.clear();
+        process.in_table = process.is_over = false;
     }
 
     // The run of the present table whose data is cut into as many parts; zero-size rows go with the latest.
@@ -157,19 +181,18 @@ private:
             for (const std::size_t run : process.runs) {
                 if (stated_[run].collective.empty()) stated_[run].collective = name;
             }
+            process.is_over = process.in_table;
             return;
         }
-        if (process.in_table && !process.runs.empty()) {  // the rows are over
-            process.prologue = {};
-            process.runs.clear();
-            process.in_table = false;
-        }
+        const bool in_rows = process.in_table && !process.runs.empty();
+        if (in_rows && !process.is_over && said == Said::library) return;  // it can come at any time
+        if (in_rows) leave_table(process);
         process.prologue.take(line);
     }
 
     NcclHints hints_;
     NcclLog log_;
-    std::vector<NcclStated> stated_;  // of each run
+    std::vector<NcclStated> stated_;            // of each run
     std::map<std::string, Process> processes_;  // by tag
 };
 
@@ -207,15 +230,24 @@ Fault no_row_fault(const NcclLog& log, std::string_view text) {
         return {{log.file, 0, 0}, "", "the log is compressed", expected, "unpack it first"};
     if (!log.unparsed.empty()) {
         const NcclNote& first = log.unparsed.front();
-        return {{log.file, first.line, 0}, "", fmt::format("no row; {}: {}", first.reason, in_quotes(first.text)),
-                expected, ""};
+        return {{log.file, first.line, 1},
+                "",
+                fmt::format("no row; {}: {}", first.reason, in_quotes(first.text)),
+                expected,
+                ""};
     }
     if (text.substr(0, line_bytes_most).find('\0') != text.npos)
         return {{log.file, 0, 0}, "", "the file is binary", expected, ""};
     if (!log.headers.empty())
-        return {{log.file, log.headers.back(), 0}, "", "no row follows the header of the table", expected,
+        return {{log.file, log.headers.back(), 1},
+                "",
+                "no row follows the header of the table",
+                expected,
                 "the log is cut, or the run ended before its first size"};
-    return {{log.file, 1, 0}, "", fmt::format("no row; the log begins with {}", in_quotes(line_text(text, 1))), expected,
+    return {{log.file, 1, 1},
+            "",
+            fmt::format("no row; the log begins with {}", in_quotes(line_text(text, 1))),
+            expected,
             "give the output of a program such as all_reduce_perf"};
 }
 

@@ -4,9 +4,9 @@
 //     for (const NcclRun& run : log.runs) use(run.collective, run.gpus, run.rows);
 //     if (log.rows() == 0) throw InputError({no_row_fault(log, text)});
 //
-// A row is kept as printed or not at all: a line that looks like a row and is none stands in `unparsed` with the reason;
-// one whose figures contradict each other is kept and stands in `findings`. Nothing is corrected or made up. A row that
-// messages of NCCL have torn apart is joined again where its rates then agree with its time.
+// A row is kept as printed or not at all: a line that looks like a row and is none stands in `unparsed` with the
+// reason; one whose figures contradict each other is kept and stands in `findings`. Nothing is corrected or made up. A
+// row that messages of NCCL have torn apart is joined again where its rates then agree with its time.
 //
 // Definitions (nccl-tests, doc/PERFORMANCE.md): algbw = size / time, busbw = algbw x a factor of the collective:
 // 2 (n-1)/n of all_reduce, (n-1)/n of all_gather, reduce_scatter, alltoall, gather and scatter, else 1. Before 2020
@@ -14,6 +14,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -40,9 +41,9 @@ struct NcclSide {
 
 struct NcclRow {  // one size measured
     int line = 0;
-    std::int64_t size = 0;   // bytes
-    std::int64_t count = 0;  // elements
-    std::string type, redop; // redop "": no such column, or blank
+    std::int64_t size = 0;    // bytes
+    std::int64_t count = 0;   // elements
+    std::string type, redop;  // redop "": no such column, or blank
     std::optional<std::int64_t> root;
     std::optional<NcclSide> out_of_place, in_place;  // at least one
     friend bool operator==(const NcclRow&, const NcclRow&) = default;
@@ -52,17 +53,23 @@ enum class AlgbwDefinition : std::uint8_t { size, moved };
 // Where a run's collective, GPUs or nodes come from.
 enum class NcclOrigin : std::uint8_t { unknown, stated, rows, hint, file_name };
 
+struct GpuRange {  // both ends belong to it; low > high: none
+    std::int64_t low = 1;
+    std::int64_t high = std::numeric_limits<std::int64_t>::max();
+};
+
 // Rows of one output, of one collective on one set of GPUs.
 struct NcclRun {
-    int line = 0;                                // of the first row
-    std::string collective = "unknown";          // "all_reduce", ...
+    int line = 0;                        // of the first row
+    std::string collective = "unknown";  // "all_reduce", ...
     NcclOrigin collective_from = NcclOrigin::unknown;
     std::optional<std::int64_t> gpus, nodes;
+    GpuRange gpus_that_fit;  // the rows
     NcclOrigin gpus_from = NcclOrigin::unknown, nodes_from = NcclOrigin::unknown;
-    std::string device;                          // as the lines "# Rank" name it, "" = they don't
-    std::string version, library;                // of nccl-tests and NCCL, "" = not stated
+    std::string device;            // as the lines "# Rank" name it, "" = they don't
+    std::string version, library;  // of nccl-tests and NCCL, "" = not stated
     AlgbwDefinition definition = AlgbwDefinition::size;
-    std::int64_t parts = 0;                      // size / (count x bytes of an element); 0: only zero-size rows
+    std::int64_t parts = 0;  // size / (count x bytes of an element); 0: only zero-size rows
     std::vector<NcclRow> rows;
 };
 
@@ -76,7 +83,7 @@ struct NcclLog {
     std::string file;
     std::vector<NcclRun> runs;  // by first row
     std::vector<NcclNote> unparsed, findings;
-    std::vector<int> headers;   // lines at which a table begins
+    std::vector<int> headers;  // lines at which a table begins
 
     std::size_t rows() const;
 };

@@ -38,8 +38,8 @@ Said Prologue::what(const LogLine& line) const {
     for (const char* end : {"Avg bus bandwidth", "Collective test concluded", "Out of bounds values"}) {
         if (line.text.find(end) != line.text.npos) return Said::end;
     }
-    for (const char* begin : {"# nThread", "# nccl-tests version", "# Collective test starting", "# Using devices",
-                              "NCCL version"}) {
+    if (line.text.find("NCCL version") != line.text.npos) return Said::library;
+    for (const char* begin : {"# nThread", "# nccl-tests version", "# Collective test starting", "# Using devices"}) {
         if (line.text.find(begin) != line.text.npos) return Said::prologue;
     }
     return is_rank_line(line) || !collective_in(line.text).empty() ? Said::prologue : Said::nothing;

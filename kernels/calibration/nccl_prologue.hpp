@@ -13,7 +13,7 @@ namespace rehearse {
 // The collective whose program a text names ("./build/all_gather_perf -b 8"), "" = none, or more than one.
 std::string collective_in(std::string_view text);
 
-enum class Said : unsigned char { nothing, prologue, end };
+enum class Said : unsigned char { nothing, prologue, library, end };  // library: the version of NCCL
 
 class Prologue {
 public:

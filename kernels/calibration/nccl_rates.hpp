@@ -24,11 +24,7 @@ RateSpan factor_span(const NcclRun& run);
 // busbw / algbw of a collective on n GPUs.
 double busbw_factor(const std::string& collective, std::int64_t gpus);
 
-// The numbers of GPUs n whose all_reduce factor 2 (n-1)/n lies in the span; high = 0: none.
-struct GpuRange {
-    std::int64_t low = 1;
-    std::int64_t high = std::numeric_limits<std::int64_t>::max();
-};
+// The numbers of GPUs n whose all_reduce factor 2 (n-1)/n lies in the span.
 GpuRange all_reduce_gpus(RateSpan factor);
 
 }  // namespace rehearse

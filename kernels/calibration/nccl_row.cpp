@@ -70,7 +70,9 @@ std::size_t type_position(const std::vector<std::string>& words) {
     return 0;
 }
 
-BrokenRow broken(std::string reason) { return {std::move(reason)}; }
+BrokenRow broken(std::string reason, BrokenRow::What what = BrokenRow::What::wrong) {
+    return {std::move(reason), what};
+}
 
 // Reads one side from cells[at...]; none when its time is N/A.
 struct SideOutcome {
@@ -103,11 +105,20 @@ std::optional<NcclLayout> layout_by_number(std::size_t cells) {
     return std::nullopt;
 }
 
+// Figures only, behind a root that may be -1.
+bool is_beginning(const std::vector<std::string>& cells) {
+    if (cells.empty()) return true;
+    const bool root = cells[0] == "-1";
+    return (root && cells.size() == 1) || all_cells({cells.begin() + (root ? 1 : 0), cells.end()});
+}
+
 RowOutcome read_cells(NcclRow row, const std::vector<std::string>& cells, const NcclLayout& layout) {
     const std::size_t expected = static_cast<std::size_t>(layout.root + layout.sides * layout.cells);
     const std::size_t timestamp = static_cast<std::size_t>(layout.timestamp);
     if (cells.size() < expected || cells.size() > expected + timestamp)
-        return broken(fmt::format("{} cells after the type and operation, {} expected", cells.size(), expected));
+        return broken(
+            fmt::format("{} cells after the type and operation, {} expected", cells.size(), expected),
+            cells.size() < expected && is_beginning(cells) ? BrokenRow::What::unfinished : BrokenRow::What::wrong);
     std::size_t at = 0;
     if (layout.root == 1) {
         row.root = integer(cells[at]);
@@ -153,8 +164,7 @@ bool rates_agree(const NcclRow& row) {
 
 bool begins_row(const std::vector<std::string>& words) {
     const std::size_t type = type_position(words);
-    return type >= 2 && words[0][0] != '#' && is_integer(words[type - 1]) &&
-           !trailing_integer(words[type - 2]).empty();
+    return type >= 2 && words[0][0] != '#' && is_integer(words[type - 1]) && !trailing_integer(words[type - 2]).empty();
 }
 
 RowOutcome parse_row(const std::vector<std::string>& words, const std::optional<NcclLayout>& layout, LineEnd end) {
@@ -182,13 +192,14 @@ RowOutcome parse_row(const std::vector<std::string>& words, const std::optional<
     }
     const std::optional<NcclLayout> used = layout ? layout : layout_by_number(cells.size());
     if (!used && numbers < 3) return NoRow{};
-    if (!used) return broken("no header above says which columns these are");
+    if (!used) return broken("no header above says which columns these are", BrokenRow::What::unfinished);
     RowOutcome outcome = read_cells(row, cells, *used);
-    if (!std::holds_alternative<NcclRow>(outcome)) return outcome;
+    auto* wrong = std::get_if<BrokenRow>(&outcome);
+    if (wrong != nullptr && end == LineEnd::cut) wrong->reason += " (the text ends here)";
+    if (wrong != nullptr) return outcome;
     if (!layout && !rates_agree(std::get<NcclRow>(outcome)))
         return broken("no header above says which columns these are, and read as usual the rates contradict the time");
-    if (end == LineEnd::cut && may_be_cut(words.back(), *used))
-        return broken("the text ends within the row");
+    if (end == LineEnd::cut && may_be_cut(words.back(), *used)) return broken("the text ends within the row");
     return outcome;
 }
 

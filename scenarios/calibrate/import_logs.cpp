@@ -18,16 +18,28 @@ constexpr int exit_bad_input = 2;
 
 std::string text_of(NcclOrigin origin, const char* option) {
     switch (origin) {
-        case NcclOrigin::stated: return "log";
-        case NcclOrigin::rows: return "rows";
-        case NcclOrigin::hint: return option;
-        case NcclOrigin::file_name: return "file name";
-        case NcclOrigin::unknown: break;
+        case NcclOrigin::stated:
+            return "log";
+        case NcclOrigin::rows:
+            return "rows";
+        case NcclOrigin::hint:
+            return option;
+        case NcclOrigin::file_name:
+            return "file name";
+        case NcclOrigin::unknown:
+            break;
     }
     return "-";
 }
 
 std::string count_text(std::optional<std::int64_t> count) { return count ? fmt::format("{}", *count) : "?"; }
+
+// "63 to 66?" where the rows leave a few numbers of GPUs open.
+std::string gpus_text(const NcclRun& run) {
+    constexpr std::int64_t worth_saying = 1000;
+    if (run.gpus || run.gpus_that_fit.high > worth_saying) return count_text(run.gpus);
+    return fmt::format("{} to {}?", run.gpus_that_fit.low, run.gpus_that_fit.high);
+}
 
 std::string sizes_of(const NcclRun& run) {
     const auto smaller = [](const NcclRow& a, const NcclRow& b) { return a.size < b.size; };
@@ -42,7 +54,7 @@ std::string import_table(const std::vector<ImportedLog>& logs) {
         const NcclLog& log = imported.log;
         std::string unparsed = fmt::format("{}", log.unparsed.size());
         for (const NcclRun& run : log.runs) {
-            table.add({log.file, run.collective, text_of(run.collective_from, "--collective"), count_text(run.gpus),
+            table.add({log.file, run.collective, text_of(run.collective_from, "--collective"), gpus_text(run),
                        text_of(run.gpus_from, "--gpus"), count_text(run.nodes), fmt::format("{}", run.rows.size()),
                        sizes_of(run), unparsed});
             unparsed = "";  // of the file, not of each run
@@ -65,8 +77,8 @@ void print_notes(const NcclLog& log, const std::vector<NcclNote>& notes, const c
 std::optional<std::int64_t> common(const NcclLog& log, std::optional<std::int64_t> NcclRun::*value) {
     if (log.runs.empty()) return std::nullopt;
     const std::optional<std::int64_t> first = log.runs.front().*value;
-    const bool all = std::all_of(log.runs.begin(), log.runs.end(),
-                                 [&](const NcclRun& run) { return run.*value == first; });
+    const bool all =
+        std::all_of(log.runs.begin(), log.runs.end(), [&](const NcclRun& run) { return run.*value == first; });
     return all ? first : std::nullopt;
 }
 
@@ -98,7 +110,8 @@ void print_gaps(const std::vector<ImportedLog>& logs, const CalibrationFile& cal
     const auto pooled = std::count_if(calibration.samples.begin(), calibration.samples.end(),
                                       [](const CalibrationSample& sample) { return sample.seconds.size() > 1; });
     if (pooled > 0)
-        fmt::print(stderr, "{} samples hold the times of several rows; logs of different clusters go into files of their own\n",
+        fmt::print(stderr,
+                   "{} samples hold the times of several rows; logs of different clusters go into files of their own\n",
                    pooled);
 }
 
@@ -154,8 +167,7 @@ int import_command(const ImportRequest& request) {
     }
     if (is_on(request.json))
         fmt::print("{}\n", import_json(logs).dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
-    else
-        fmt::print("{}", import_table(logs));
+    else fmt::print("{}", import_table(logs));
     int code = 0;
     for (const ImportedLog& imported : logs) {
         print_notes(imported.log, imported.log.unparsed, "not parsed");

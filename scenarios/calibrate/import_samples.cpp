@@ -29,8 +29,11 @@ std::string device_of(const std::vector<ImportedLog>& logs, const std::string& g
     if (devices.size() > 1) {
         FaultList faults;
         for (const auto& [device, imported] : devices)
-            faults.add({{imported->log.file, 0, 0}, "", fmt::format("measured on {}", in_quotes(device)),
-                        "a calibration file has one device", "import the logs of one device into one file"});
+            faults.add({{imported->log.file, 0, 0},
+                        "",
+                        fmt::format("measured on {}", in_quotes(device)),
+                        "a calibration file has one device",
+                        "import the logs of one device into one file"});
         faults.throw_if_any();
     }
     if (!devices.empty()) return as_utf8(devices.begin()->first);

@@ -30,7 +30,8 @@ std::string head_text(const CalibrationFile& calibration) {
     };
     line("driver", device.driver);
     line("clocks", device.clocks);
-    for (const SoftwareVersion& software : calibration.software) line("software", software.name + " " + software.version);
+    for (const SoftwareVersion& software : calibration.software)
+        line("software", software.name + " " + software.version);
     line("date", calibration.date);
     line("command", calibration.source.command);
     for (const std::string& file : calibration.source.files) line("file", file);

@@ -28,19 +28,21 @@ void add_import(CLI::App& calibrate, Chosen& chosen) {
     const CLI::Range count(1, 10'000'000);
     import->add_option("--gpus", arguments->gpus, "GPUs, where a log doesn't tell")->type_name("N")->check(count);
     import->add_option("--nodes", arguments->nodes, "nodes, where a log doesn't tell")->type_name("N")->check(count);
-    import->add_option("--collective", request.hints.collective, "where a log neither names one nor tells it by its rows")
+    import
+        ->add_option("--collective", request.hints.collective, "where a log neither names one nor tells it by its rows")
         ->check(CLI::IsMember(nccl_collectives()));
     import->add_option("--device", request.device, "of the calibration file, where the logs don't tell");
     import->callback([arguments, &chosen] {
         chosen = [arguments] {
             ImportRequest asked = arguments->request;
-            if (arguments->gpus > 0) asked.hints.gpus = arguments->gpus;
-            if (arguments->nodes > 0) asked.hints.nodes = arguments->nodes;
-            asked.json = arguments->json ? Switch::on : Switch::off;
-            return import_command(asked);
-        };
-    });
-}
+    if (arguments->gpus > 0) asked.hints.gpus = arguments->gpus;
+    if (arguments->nodes > 0) asked.hints.nodes = arguments->nodes;
+    asked.json = arguments->json ? Switch::on : Switch::off;
+    return import_command(asked);
+};
+}  // namespace
+);
+}  // namespace rehearse
 
 void add_show(CLI::App& calibrate, Chosen& chosen) {
     auto path = std::make_shared<std::string>();
