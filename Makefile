@@ -75,7 +75,7 @@ bench: build
 accuracy: configure
 	cmake --build $(BUILD) -j $(JOBS) --target rehearse
 	-$(BUILD)/rehearse validate megascale megascale-moe deepseek-v3 a100-steps deepep megatron-exchange moe-memory \
-	    qwen3-imbalance --published held --leave-one-out on --folds 5 --markdown README.md
+	    qwen3-imbalance nccl gemm-h100 nvlink-a100 --published held --leave-one-out on --folds 5 --markdown README.md
 
 install: build
 	cmake --install $(BUILD)

@@ -26,7 +26,7 @@ std::vector<double> sizes_of(const std::vector<LogPoint>& points) {
 
 struct LogCurve {
     std::vector<double> sizes, times;  // of the knots
-    double error = 0;                  // root mean square
+    double error = 0;                  // root of the mean loss
 };
 
 // Which two knots a size lies between, and how far on: the weights of a piecewise linear curve.
@@ -40,6 +40,10 @@ Weights weights_at(const std::vector<double>& knots, double size) {
     return {right - 1, (size - knots[right - 1]) / (knots[right] - knots[right - 1])};
 }
 
+// Cauchy's loss: errors well above this count as little as a few of its size, so that no knot goes to an outlier.
+constexpr double loss_scale = 0.05;
+double loss(double error) { return loss_scale * loss_scale * std::log1p(error * error / (loss_scale * loss_scale)); }
+
 LogCurve fit_on(const std::vector<LogPoint>& points, std::vector<double> knots) {
     Eigen::MatrixXd a = Eigen::MatrixXd::Zero(static_cast<Eigen::Index>(points.size()),
                                               static_cast<Eigen::Index>(knots.size()));
@@ -51,8 +55,13 @@ LogCurve fit_on(const std::vector<LogPoint>& points, std::vector<double> knots) 
         a(row, left + 1) = at.right_share;
         b[row] = points[i].time;
     }
-    const Eigen::VectorXd times = a.colPivHouseholderQr().solve(b);
-    const double error = std::sqrt((a * times - b).squaredNorm() / static_cast<double>(points.size()));
+    Eigen::VectorXd times, errors = Eigen::VectorXd::Zero(b.size());
+    for (int reweighting = 0; reweighting < 6; ++reweighting) {
+        const Eigen::VectorXd weights = (1 + (errors / loss_scale).array().square()).rsqrt().matrix();
+        times = (weights.asDiagonal() * a).colPivHouseholderQr().solve(weights.asDiagonal() * b);
+        errors = a * times - b;
+    }
+    const double error = std::sqrt(errors.unaryExpr(&loss).mean());
     return {std::move(knots), {times.data(), times.data() + times.size()}, error};
 }
 

@@ -1,7 +1,8 @@
 // Curves through measured (bytes, seconds) of one collective or kernel on one set of devices.
 //
 //   alpha-beta   t = latency + bytes seconds_per_byte, both >= 0: least squares of relative errors
-//   piecewise    log t is linear in log bytes between a few knots: least squares of log errors. Knots lie on measured
+//   piecewise    log t is linear in log bytes between a few knots, fitted on log errors with a loss that hardly
+//                counts outliers (Cauchy's, 5 %: cold starts, interrupted sizes). Knots lie on measured
 //                sizes: one more at a time, each moved to where the error is least, until it stays under
 //                `error_wanted` or no knot is left. Below the first knot the time is constant, above the last one the rate.
 //
@@ -37,7 +38,7 @@ struct PiecewiseCurve {
 };
 struct PiecewiseOptions {
     std::size_t knots_max = 8;
-    double error_wanted = 0.01;  // root mean square of log errors
+    double error_wanted = 0.01;  // root of the mean loss; of small log errors their root mean square
 };
 // Points of size zero are left out. InvariantBroken where fewer than two sizes above zero or a time <= 0 are given.
 PiecewiseCurve fit_piecewise(std::span<const CurvePoint> points, const PiecewiseOptions& options);

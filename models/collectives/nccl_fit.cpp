@@ -57,6 +57,20 @@ NcclCosts scaled(NcclCosts costs, const std::vector<FreeNumber>& numbers, const 
 
 }  // namespace
 
+std::string_view name(NcclParameter parameter) {
+    switch (parameter) {
+        case NcclParameter::launch: return "launch";
+        case NcclParameter::hop: return "hop";
+        case NcclParameter::hop_nvlink: return "NVLink hop";
+        case NcclParameter::hop_network: return "network hop";
+        case NcclParameter::rate_nvlink: return "NVLink rate";
+        case NcclParameter::rate_network: return "network rate";
+        case NcclParameter::pass: return "pass";
+        case NcclParameter::chunk: break;
+    }
+    return "chunk";
+}
+
 NcclCosts fit_nccl(const NcclCosts& start, std::span<const NcclParameter> free, std::span<const NcclSample> samples) {
     REHEARSE_CHECK(!samples.empty(), "a fit needs samples");
     std::vector<FreeNumber> numbers;

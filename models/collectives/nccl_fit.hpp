@@ -23,6 +23,8 @@ struct NcclSample {
 // `chunk`: chunk_max and chunk_cost.
 enum class NcclParameter : std::uint8_t { launch, hop, hop_nvlink, hop_network, rate_nvlink, rate_network, pass, chunk };
 
+std::string_view name(NcclParameter parameter);  // "NVLink hop", ...
+
 // The other numbers stay as in `start`, and so does one that starts at zero. InvariantBroken without samples, or for a
 // sample that took no time.
 NcclCosts fit_nccl(const NcclCosts& start, std::span<const NcclParameter> free, std::span<const NcclSample> samples);

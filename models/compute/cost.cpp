@@ -64,6 +64,19 @@ double launch_seconds(const DeviceProfile& profile, std::int64_t kernels) {
     return static_cast<double>(kernels) * profile.kernel_overhead.seconds() * profile.kernel_slowdown.value;
 }
 
+double seconds_for(double bytes, Bandwidth rate) { return rate.value > 0 ? bytes / rate.bytes_per_second() : 0; }
+
+// Of the surface, for so many operations and elements in all.
+double surface_seconds(const DeviceProfile& profile, const GemmShape& shape, double flops, double result, double left,
+                       double right) {
+    const GemmRates& surface = *profile.gemm_surface;
+    const double aligned = is_misaligned(shape) ? profile.misaligned_efficiency.value : 1.0;
+    return surface.launch.seconds() * profile.kernel_slowdown.value +
+           flops / (surface.flops.value * shape.rate * aligned) +
+           seconds_for(static_cast<double>(shape.output_bytes) * result, surface.result) +
+           seconds_for(2 * left, surface.left) + seconds_for(2 * right, surface.right);
+}
+
 }  // namespace
 
 const LocalLink& local_link(const DeviceProfile& profile, std::uint32_t ranks) {
@@ -83,12 +96,15 @@ double smooth_max(double a, double b) {
 double gemm_seconds(const DeviceProfile& profile, const GemmShape& shape) {
     if (const GemmSurface* surface = measured_product(profile, shape))
         return gemm_seconds(*surface, shape.batch, shape.m, shape.n, shape.k);
+    const double m = static_cast<double>(shape.m), n = static_cast<double>(shape.n), k = static_cast<double>(shape.k);
+    const double batch = static_cast<double>(shape.batch), result = m * n * shape.fill;
+    if (profile.gemm_surface)
+        return surface_seconds(profile, shape, 2 * batch * result * k, batch * result, batch * m * k, batch * k * n);
     double best = tile_seconds(profile, shape, profile.tiles.front());
     for (const TileShape& tile : profile.tiles) best = std::min(best, tile_seconds(profile, shape, tile));
     if (is_misaligned(shape)) best /= profile.misaligned_efficiency.value;
-    const double m = static_cast<double>(shape.m), n = static_cast<double>(shape.n), k = static_cast<double>(shape.k);
-    const double bytes = (2 * (m * k + k * n) + static_cast<double>(shape.output_bytes) * m * n * shape.fill) *
-                         static_cast<double>(shape.batch);
+    const double bytes =
+        (2 * (m * k + k * n) + static_cast<double>(shape.output_bytes) * m * n * shape.fill) * batch;
     return smooth_max(best, bytes / memory_rate(profile)) + launch_seconds(profile, 1);
 }
 
@@ -107,11 +123,16 @@ double grouped_gemm_seconds(const DeviceProfile& profile, const GemmShape& shape
         return time;
     }
     if (rows <= 0) return launch_seconds(profile, 1);
+    const double n = static_cast<double>(shape.n), experts = static_cast<double>(heights.size());
+    const double other = static_cast<double>(by == GroupedBy::m ? shape.k : shape.m);
+    if (profile.gemm_surface) {
+        const double all = rows * n, each = experts * other * n;
+        const bool by_m = by == GroupedBy::m;
+        return surface_seconds(profile, shape, 2 * all * other, by_m ? all : each, rows * other, by_m ? each : all);
+    }
     double best = grouped_tile_seconds(profile, shape, by, heights, profile.tiles.front());
     for (const TileShape& tile : profile.tiles)
         best = std::min(best, grouped_tile_seconds(profile, shape, by, heights, tile));
-    const double n = static_cast<double>(shape.n), experts = static_cast<double>(heights.size());
-    const double other = static_cast<double>(by == GroupedBy::m ? shape.k : shape.m);
     const double output = static_cast<double>(shape.output_bytes);
     const double bytes = by == GroupedBy::m ? 2 * (rows * other + experts * other * n) + output * rows * n
                                             : 2 * (rows * other + rows * n) + output * experts * other * n;

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -25,6 +26,13 @@ struct ProfileNote {
 struct TileShape {
     std::int64_t m = 128, n = 256;
     Ratio efficiency{1.0};   // relative to gemm_efficiency
+};
+
+// The surface of gemm_surface.hpp as rates. Where a profile has one, GEMMs take its time and not that of tiles.
+struct GemmRates {
+    SimDuration launch;
+    FlopRate flops{720e12};         // half precision
+    Bandwidth result, left, right;  // of C, A and B in half precision; 0 = hidden behind the arithmetic
 };
 
 struct LocalLink {  // NVLink as a collective of that many GPUs of one node sees it
@@ -55,6 +63,7 @@ struct DeviceProfile {
     std::vector<TileShape> tiles{{}};
     Ratio gemm_tail{1.0};                         // share of the last wave's idle time that split-K does not recover
     double gemm_k_overhead = 0;                   // prologue and epilogue of a tile, in units of K
+    std::optional<GemmRates> gemm_surface;        // gemm.surface, may be missing in a file
     Ratio memory_efficiency{0.8};
     SimDuration kernel_overhead = microseconds(4);  // launch gap per kernel
     Ratio kernel_slowdown{1.0};                   // factor on memory-bound kernels and launch gaps: what a system's

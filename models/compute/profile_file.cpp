@@ -29,6 +29,25 @@ std::pair<std::string, std::string> split(const std::string& key) {
 std::string note_key(const TileShape& tile) { return fmt::format("gemm.tiles.{}x{}", tile.m, tile.n); }
 std::string note_key(const LocalLink& link) { return fmt::format("nvlink.groups.{}", link.gpus); }
 
+constexpr const char* surface_key = "surface";
+constexpr const char* surface_note = "gemm.surface";
+
+std::vector<ProfileEntry> surface_entries(GemmRates& surface) {
+    constexpr ProfileRange traffic{0, 8e16};  // bit/s; 0 = hidden
+    return {{"launch", &surface.launch, {0, 1}},
+            {"flops", &surface.flops, {1e9, 1e18}},
+            {"result", &surface.result, traffic},
+            {"left", &surface.left, traffic},
+            {"right", &surface.right, traffic}};
+}
+
+std::string surface_text(GemmRates surface) {
+    std::string text;
+    for (const ProfileEntry& entry : surface_entries(surface))
+        text += fmt::format("{}{} {}", text.empty() ? "" : ", ", entry.key, text_of(entry));
+    return text;
+}
+
 // "x: {value: 1 us, provenance: assumed, source: ...}"
 class ProfileReader {
 public:
@@ -48,6 +67,7 @@ public:
             if (is_given(section, key, range_text(entry))) read_entry(at->second, key, entry);
         }
         read_tiles(sections.at("gemm"));
+        read_surface(sections.at("gemm"));
         read_links(sections.at("nvlink"));
         for (auto& [name, section] : sections) section.finish();
         if (profile_.memory_reserve >= profile_.memory_size)
@@ -123,6 +143,15 @@ private:
             note(reader, note_key(tile), format(tile.efficiency));
             return tile;
         });
+    }
+
+    void read_surface(Reader& gemm) {
+        if (!gemm.has(surface_key)) return;
+        GemmRates& surface = profile_.gemm_surface.emplace();
+        Reader reader = gemm.child(surface_key);
+        for (const ProfileEntry& entry : surface_entries(surface)) read_number(reader, entry.key.c_str(), entry);
+        note(reader, surface_note, surface_text(surface));
+        reader.finish();
     }
 
     void read_links(Reader& nvlink) {
@@ -205,6 +234,13 @@ std::string write_profile(DeviceProfile profile) {
             yaml.begin_map(section);
             open = section;
             if (section == "gemm") list("tiles", profile.tiles, tile);
+            if (section == "gemm" && profile.gemm_surface) {
+                yaml.begin_map(surface_key);
+                for (const ProfileEntry& number : surface_entries(*profile.gemm_surface))
+                    yaml.value(number.key, text_of(number));
+                provenance(yaml, surface_note);
+                yaml.end();
+            }
             if (section == "nvlink") list("groups", profile.local_links, group);
         }
         yaml.begin_map(key);

@@ -8,6 +8,7 @@
 #include "scenarios/reading/validate_scenario.hpp"
 #include "scenarios/validation/accuracy.hpp"
 #include "scenarios/validation/calibration.hpp"
+#include "scenarios/validation/measured_suite.hpp"
 #include "scenarios/validation/suites.hpp"
 #include "scenarios/validation/validate_deepseek.hpp"
 
@@ -78,7 +79,8 @@ std::vector<SuiteEntry> validation_suites() {
             steps("megascale-moe", "MegaScale-MoE and Megatron-LM (EuroSys'26), 352B mixture of experts"),
             {"deepseek-v3", "DeepSeek-V3 on 2,048 H800: a step under DualPipe", deepseek_v3_suite,
              [] { return table_fingerprint(published_suite("deepseek-v3")); }},
-            deepep_suite(), megatron_exchange_suite(), moe_memory_suite(), qwen3_imbalance_suite(), article_suite()};
+            deepep_suite(), megatron_exchange_suite(), moe_memory_suite(), qwen3_imbalance_suite(), article_suite(),
+            nccl_suite(), gemm_h100_suite(), nvlink_a100_suite()};
 }
 
 }  // namespace rehearse

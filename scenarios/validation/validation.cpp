@@ -147,6 +147,7 @@ bool ValidationSuite::exceeds_band() const {
 }
 
 std::string suite_text(const ValidationSuite& suite) {
+    if (!suite.skipped.empty()) return fmt::format("{}\nskipped: {}\n", suite.title, suite.skipped);
     return suite.title + "\n" + tables_of(suite, TableFormat::text) + notes(suite);
 }
 
@@ -209,7 +210,7 @@ std::vector<ValidationSuite> validate_command(const ValidateRequest& request) {
     for (const SuiteEntry& entry : choose_suites(request)) {
         suites.push_back(entry.compute(request));
         fmt::print("{}\n", suite_text(suites.back()));
-        if (request.markdown_path.empty()) continue;
+        if (request.markdown_path.empty() || !suites.back().skipped.empty()) continue;
         write_block(request.markdown_path, entry.name, suite_markdown(suites.back()));
         fmt::print("written: block {} of {}\n", entry.name, request.markdown_path);
     }

@@ -40,6 +40,7 @@ struct ValidationSuite {
     std::vector<ValidationFigure> figures = {};
     std::vector<std::string> scenarios = {}, notes = {};  // of the figures and claims
     std::vector<ClaimRow> claims = {};
+    std::string skipped = {};  // why nothing was computed; a document then keeps its block
 
     const ValidationRow* row(const std::string& scenario) const;  // nullptr: no such row
     std::optional<double> predicted(const PublishedRatio& ratio) const;  // nothing without both rows

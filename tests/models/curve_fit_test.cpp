@@ -54,6 +54,18 @@ TEST(CurveFit, PiecewiseFindsTheKnots) {
     EXPECT_NEAR(seconds_at(curve, 1LL << 34) / (16 * truth(1 << 30)), 1, 1e-9);  // above: the rate
 }
 
+// One size measured four times too long: the curve stays with the others.
+TEST(CurveFit, PiecewiseStaysWithTheManyAtAnOutlier) {
+    std::vector<CurvePoint> points;
+    for (const double size : sizes()) points.push_back({size, 5e-6 + size / 100e9});
+    points[5].seconds *= 4;
+    const PiecewiseCurve curve = fit_piecewise(points, {.knots_max = 6, .error_wanted = 0.001});
+    for (std::size_t i = 0; i < points.size(); ++i) {
+        const double truth = 5e-6 + points[i].bytes / 100e9;
+        EXPECT_NEAR(seconds_at(curve, points[i].bytes) / truth, 1, 0.1) << points[i].bytes;
+    }
+}
+
 // Never more knots than asked for, and each knot more fits better.
 TEST(CurveFit, MoreKnotsFitBetter) {
     std::vector<CurvePoint> points;
