@@ -54,6 +54,23 @@ public:
         return priced;
     }
 
+    std::vector<PricedOperator> operators(const Work& work) const {
+        std::vector<PricedOperator> result;
+        for (const Segment& segment : work.segments) {
+            const LayerLoad* load = load_of(segment);
+            for (const Operator& op : segment.operators) {
+                double time = 0;
+                const std::uint32_t ranks = load != nullptr ? load->ranks : 1;
+                for (std::uint32_t rank = 0; rank < ranks; ++rank)
+                    time += operator_seconds(op, load != nullptr ? MemberLoad{load, rank} : MemberLoad{}) / ranks;
+                result.push_back({&op, LocalCollectiveKind::none, time});
+            }
+            if (segment.collective.kind == LocalCollectiveKind::none) continue;
+            result.push_back({nullptr, segment.collective.kind, segment_time(segment, {}, 0).whole});
+        }
+        return result;
+    }
+
 private:
     static Part part_of(LocalCollectiveKind kind) {
         const bool exchange = kind == LocalCollectiveKind::dispatch || kind == LocalCollectiveKind::combine;
@@ -233,6 +250,11 @@ SimDuration PricedWork::communication() const {
     SimDuration total;
     for (const PricedSegment& segment : segments) total += segment.communication;
     return total;
+}
+
+std::vector<PricedOperator> price_operators(const Workload& workload, const Work& work, const DeviceProfile& profile,
+                                            const LocalFabric& fabric) {
+    return Pricing(workload, profile, fabric).operators(work);
 }
 
 std::vector<PricedWork> price(const Workload& workload, const DeviceProfile& profile, const LocalFabric& fabric) {

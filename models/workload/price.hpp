@@ -58,4 +58,14 @@ struct LocalFabric {
 // with m = communication_multiprocessors: the share of the device that the operators miss meanwhile.
 std::vector<PricedWork> price(const Workload& workload, const DeviceProfile& profile, const LocalFabric& fabric);
 
+// What each operator of a work takes by itself, and each collective, in their order; of unequal members the mean. A
+// collective has no operator.
+struct PricedOperator {
+    const Operator* op = nullptr;
+    LocalCollectiveKind collective = LocalCollectiveKind::none;
+    double seconds = 0;
+};
+std::vector<PricedOperator> price_operators(const Workload& workload, const Work& work, const DeviceProfile& profile,
+                                            const LocalFabric& fabric);
+
 }  // namespace rehearse

@@ -68,12 +68,63 @@ LiveRank::LiveRank(const Workload& workload, const PolicySpec& policies, std::ui
         fill(layer.output_gradient(), random, 4 * entity + 2, 0.01f);
         layer.place(ExpertMap::contiguous(static_cast<std::uint32_t>(model.experts.routed), expert_group_->size()));
     }
+    std::vector<ExpertLayer*> routed;
+    for (const auto& layer : layers_) {
+        if (layer != nullptr) routed.push_back(layer.get());
+    }
+    if (is_on(policies.balancer.active))
+        balance_ = std::make_unique<LiveBalance>(training, policies.balancer, routed, *expert_group_, world);
+    if (is_on(policies.pager.active)) pages_ = std::make_unique<LivePages>(policies.pager, routed, seed);
+}
+
+template <class Act>
+void LiveRank::policy(const char* name, Part part, const Act& act) {
+    const Clock::time_point begin = Clock::now();
+    act();
+    log_.add({.name = name, .part = part}, begin, Clock::now());
+}
+
+void LiveRank::policies_before() {
+    if (pages_ != nullptr) policy("plan of pages", Part::optimizer, [&] { pages_->begin_step(); });
+}
+
+void LiveRank::policies_after() {
+    if (pages_ != nullptr) policy("plan of pages", Part::optimizer, [&] { pages_->end_step(); });
+    if (balance_ == nullptr) return;
+    meet(*expert_group_, {});
+    policy("replicas", Part::ep_exposed, [&] { balance_->join_replicas(); });
+    meet(world_, {});
+    policy("balancer", Part::optimizer, [&] { balance_->decide(); });
+    policy("migration", Part::ep_exposed, [&] { balance_->migrate(); });
+}
+
+// Pages of a layer are used from the first product that reads their weights on, and held until the last of a pass. The
+// pages of the layer that follows in the pass are asked for then.
+void LiveRank::policies_around(const Instruction& instruction, const Segment& segment, std::string_view name) {
+    if (pages_ == nullptr) return;
+    const bool is_last = instruction.micro_batch + 1 == workload_.training.micro_batches();
+    const std::size_t layer = place_of(segment);
+    if (name == "expert up")
+        policy("pages", Part::data, [&] { pages_->use(layer, layer + 1, PageAccess::read); });
+    if (name == "expert down dgrad")
+        policy("pages", Part::data, [&] {
+            pages_->use(layer, layer > 0 ? layer - 1 : no_layer, is_last ? PageAccess::write : PageAccess::read);
+        });
+    if (name == "unpermute" || name == "gate wgrad")
+        policy("pages", Part::data, [&] { pages_->release(layer); });
+}
+
+std::size_t LiveRank::place_of(const Segment& segment) const {
+    return static_cast<std::size_t>(
+        std::count_if(layers_.begin(), layers_.begin() + static_cast<std::ptrdiff_t>(segment.layer),
+                      [](const std::unique_ptr<ExpertLayer>& layer) { return layer != nullptr; }));
 }
 
 void LiveRank::step() {
     log_.begin_step(world_.meet());
     passes_ = 0;
     for (std::vector<std::uint32_t>& posted : posted_) posted.clear();
+    policies_before();
     for (const Instruction& instruction : workload_.programs.front().instructions) {
         switch (instruction.op) {
             case Op::work: work(instruction); break;
@@ -84,6 +135,7 @@ void LiveRank::step() {
             default: REHEARSE_CHECK(false, "a live run has no pipeline");
         }
     }
+    policies_after();
     const Clock::time_point end = Clock::now(), last = world_.meet();
     Operation waits{.name = "wait for the last rank", .kind = OperationKind::wait, .part = Part::straggler_wait};
     log_.add(waits, end, last);
@@ -129,6 +181,7 @@ void LiveRank::operators(const Instruction& instruction, const Segment& segment,
 void LiveRank::run_operator(const Instruction& instruction, const Segment& segment, const Operator& op) {
     const std::string_view name = op.name;
     ExpertLayer* const layer = layer_of(segment);
+    if (layer != nullptr) policies_around(instruction, segment, name);
     const Clock::time_point begin = Clock::now();
     if (layer != nullptr && ExpertLayer::has(name)) {
         layer->run(name);
@@ -142,6 +195,7 @@ void LiveRank::run_operator(const Instruction& instruction, const Segment& segme
     }
     Operation operation = operation_of(instruction, &segment, op.name);
     operation.op = &op;
+    if (balance_ != nullptr && name == "top-k") balance_->count(place_of(segment));
     const bool has_rows = op.expert_rows != ExpertRows::none && layer != nullptr;
     log_.add(operation, begin, Clock::now(), has_rows ? static_cast<double>(layer->received_rows()) : 0);
 }
@@ -177,6 +231,7 @@ void LiveRank::local_collective(const Instruction& instruction, const Segment& s
 void LiveRank::streamed(const Instruction& instruction, const Segment& segment, const Operator& product) {
     ExpertLayer* const layer = layer_of(segment);
     REHEARSE_CHECK(layer != nullptr, "a live rank streams rows of experts");
+    policies_around(instruction, segment, product.name);
     Operation operation = operation_of(instruction, &segment, "streamed dispatch");
     const Clock::time_point begin = meet(*expert_group_, operation);
     const double busy = layer->dispatch_into(product.name, policies_.stream);

@@ -6,6 +6,8 @@
 #include "models/workload/workload.hpp"
 #include "runtime/live/dense_operators.hpp"
 #include "runtime/live/expert_layer.hpp"
+#include "runtime/live/live_balance.hpp"
+#include "runtime/live/live_pages.hpp"
 #include "runtime/live/operation_log.hpp"
 #include "runtime/live/token_batches.hpp"
 
@@ -29,7 +31,14 @@ private:
     Clock::time_point meet(Communicator& group, Operation operation);  // waits; the last arrival
 
     Operation operation_of(const Instruction& instruction, const Segment* segment, const char* name) const;
+    // What the policies do is an operation like any other.
+    template <class Act>
+    void policy(const char* name, Part part, const Act& act);
+    void policies_before();
+    void policies_after();
+    void policies_around(const Instruction& instruction, const Segment& segment, std::string_view name);
     ExpertLayer* layer_of(const Segment& segment);
+    std::size_t place_of(const Segment& segment) const;  // among the layers with experts
     void load_tokens();
     void normalise(const Operator& op);
 
@@ -41,6 +50,8 @@ private:
     DenseOperators dense_;
     TokenBatches batches_;
     std::vector<std::unique_ptr<ExpertLayer>> layers_;  // by layer of the model; none: no experts there
+    std::unique_ptr<LiveBalance> balance_;
+    std::unique_ptr<LivePages> pages_;
     std::vector<LiveElement> tokens_;                   // the residual stream, n x h
     std::vector<float> gradients_, gradient_shard_;
     std::vector<std::byte> gathered_;

@@ -20,9 +20,8 @@ class PagedRun {
 public:
     PagedRun(const PagerPolicy& policy, const PagedRank& rank, std::size_t layers, std::size_t slots,
              std::uint64_t seed)
-        : rank_(rank), slots_(slots), spec_(sized(policy, rank, layers * slots)),
-          pager_(spec_, {policy.pcie_alone.bytes_per_second() / policy.gpus_per_switch,
-                         policy.pcie_duplex.bytes_per_second() / policy.gpus_per_switch}),
+        : rank_(rank), slots_(slots), spec_(pager_spec(policy, rank.expert, layers * slots)),
+          pager_(spec_, pcie_spec(policy)),
           predictor_(spec_.pages, seed) {}
 
     void step(const SlotRows& rows) {
@@ -41,18 +40,6 @@ public:
     SimDuration wait() const { return wait_; }  // of the last step
 
 private:
-    static PagerSpec sized(const PagerPolicy& policy, const PagedRank& rank, std::size_t experts) {
-        PagerSpec spec = policy.spec;
-        const std::int64_t bytes = rank.expert.value * static_cast<std::int64_t>(experts);
-        spec.pages = static_cast<std::uint32_t>((bytes + spec.page.value - 1) / spec.page.value);
-        spec.budget = Bytes{std::llround(policy.resident * static_cast<double>(bytes))};
-        if (policy.resident < 1) return spec;
-        // All of them, and as much room besides as the pager keeps free: nothing ever leaves.
-        const double all = std::ceil(static_cast<double>(spec.pages) / (1 - spec.load_above)) + 1;
-        spec.budget = spec.page * static_cast<std::int64_t>(all);
-        return spec;
-    }
-
     std::uint32_t page_at(std::size_t expert, std::int64_t offset) const {
         return static_cast<std::uint32_t>((static_cast<std::int64_t>(expert) * rank_.expert.value + offset) /
                                           spec_.page.value);
@@ -136,6 +123,23 @@ PagerCounters difference(const PagerCounters& to, const PagerCounters& from) {
 }
 
 }  // namespace
+
+PagerSpec pager_spec(const PagerPolicy& policy, Bytes expert, std::size_t experts) {
+    PagerSpec spec = policy.spec;
+    const std::int64_t bytes = expert.value * static_cast<std::int64_t>(experts);
+    spec.pages = static_cast<std::uint32_t>((bytes + spec.page.value - 1) / spec.page.value);
+    spec.budget = Bytes{std::llround(policy.resident * static_cast<double>(bytes))};
+    if (policy.resident < 1) return spec;
+    // All of them, and as much room besides as the pager keeps free: nothing ever leaves.
+    const double all = std::ceil(static_cast<double>(spec.pages) / (1 - spec.load_above)) + 1;
+    spec.budget = spec.page * static_cast<std::int64_t>(all);
+    return spec;
+}
+
+PcieSpec pcie_spec(const PagerPolicy& policy) {
+    return {policy.pcie_alone.bytes_per_second() / policy.gpus_per_switch,
+            policy.pcie_duplex.bytes_per_second() / policy.gpus_per_switch};
+}
 
 PagedStep run_paged_steps(const PagerPolicy& policy, const PagedRank& rank, std::span<const SlotRows> steps,
                           std::uint64_t seed) {

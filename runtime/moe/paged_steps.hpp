@@ -40,6 +40,11 @@ struct PagedStep {
 // Rows per slot of the rank, by layer: one step.
 using SlotRows = std::vector<std::vector<float>>;
 
+// Pages and budget of a pager for so many experts of that size.
+PagerSpec pager_spec(const PagerPolicy& policy, Bytes expert, std::size_t experts);
+// The link of one GPU, which it shares with the others on its switch.
+PcieSpec pcie_spec(const PagerPolicy& policy);
+
 // `steps` in order, all of one shape. Throws InputError as PageManager does.
 PagedStep run_paged_steps(const PagerPolicy& policy, const PagedRank& rank, std::span<const SlotRows> steps,
                           std::uint64_t seed);

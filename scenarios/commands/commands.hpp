@@ -18,6 +18,7 @@ namespace rehearse {
 using Chosen = std::function<int()>;
 
 void add_run(CLI::App& app, Chosen& chosen);
+void add_live(CLI::App& app, Chosen& chosen);
 void add_net(CLI::App& app, Chosen& chosen);
 void add_topo(CLI::App& app, Chosen& chosen);
 void add_place(CLI::App& app, Chosen& chosen);

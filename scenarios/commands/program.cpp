@@ -20,6 +20,7 @@ constexpr int exit_not_ended = 1, exit_bad_input = 2;
 
 void add_commands(CLI::App& app, Chosen& chosen) {
     add_run(app, chosen);
+    add_live(app, chosen);
     add_net(app, chosen);
     add_topo(app, chosen);
     add_place(app, chosen);

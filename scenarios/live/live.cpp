@@ -1,0 +1,99 @@
+#include "scenarios/live/live.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <thread>
+
+#include "scenarios/calibrate/run_calibration.hpp"
+#include "scenarios/job_traffic.hpp"
+#include "scenarios/live/check_live.hpp"
+#include "scenarios/one_seed.hpp"
+#include "scenarios/output_folder.hpp"
+#include "scenarios/reading/read_scenario.hpp"
+#include "scenarios/reading/validate_scenario.hpp"
+#include "scenarios/text_file.hpp"
+#include "scenarios/workload_of.hpp"
+#include "sim/base/fault.hpp"
+
+namespace rehearse {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+std::int64_t cores() { return std::max(1u, std::thread::hardware_concurrency()); }
+
+// What was measured on this machine goes into the profile: from the file that was named, or the profile's own.
+ValidScenario with_calibration(const LiveRequest& request, Scenario scenario) {
+    DeviceProfile& profile = scenario.models.profile;
+    const std::string path = request.calibration.empty() ? profile.calibration_path : request.calibration;
+    if (path.empty())
+        throw InputError({{find_place(scenario.written, "models.profile"), "models.profile",
+                           fmt::format("the profile {} names no calibration file", scenario.models.profile_name),
+                           "what was measured on this machine", "rehearse calibrate run --out FILE, then --calibration FILE"}});
+    const CalibrationFile calibration = read_calibration_file(path);
+    const auto other = device_mismatch(calibration, local_device_name());
+    if (other && !is_on(request.force_device))
+        throw InputError({{{path, 0, 0}, "device.name", other->wrong, other->expected, other->todo}});
+    profile.measured = measured_costs(calibration);
+    return validate(std::move(scenario));
+}
+
+RunRanks ranks_of(const LiveRequest& request, const ValidScenario& scenario) {
+    if (request.processes == nullptr) return on_threads(static_cast<std::uint32_t>(scenario.job().gpus));
+    Communicator& world = request.processes->communicator();
+    if (world.size() != scenario.job().gpus)
+        throw InputError({{{}, "--mpi", fmt::format("{} processes for {} ranks", world.size(), scenario.job().gpus),
+                           "one process per rank", fmt::format("mpirun -n {} rehearse live ...", scenario.job().gpus)}});
+    return [&world](const std::function<void(Communicator&)>& body) { body(world); };
+}
+
+bool speaks(const LiveRequest& request) {
+    return request.processes == nullptr || request.processes->communicator().rank() == 0;
+}
+
+}  // namespace
+
+LiveComparison live(const LiveRequest& request) {
+    const Clock::time_point began = Clock::now();
+    const bool compares = is_on(request.compare);
+    Scenario raw = read_scenario(request.path, request.overrides);
+    const ValidScenario scenario = compares ? with_calibration(request, std::move(raw)) : validate(std::move(raw));
+    check_live(scenario, cores());
+    std::optional<OutputFolder> output;
+    if (request.out && speaks(request)) output.emplace(*request.out);
+
+    const Cluster cluster = build_cluster(scenario.cluster());
+    const Workload workload = workload_of(scenario);
+    Placement placement = place_job(scenario, workload, cluster, scenario.seed());
+    LiveExecutor executor(scenario.policies(),
+                          {std::max(request.warmup, scenario.policies().warmup_steps), request.steps, scenario.seed()},
+                          ranks_of(request, scenario));
+    Timeline timeline = executor.execute(workload);
+
+    LiveComparison result{measured_phases(executor.report()), {}, executor.report().spread()};
+    if (compares) {
+        const SeedRun predicted = run_seed(scenario, cluster, workload, scenario.seed());
+        result.predicted = predicted_phases(workload, predicted.placement, cluster, scenario.models().profile,
+                                            predicted.timeline);
+    }
+    if (!speaks(request)) return result;
+    const Table table = phase_table(result.measured, compares ? &result.predicted : nullptr);
+    if (!is_on(request.quiet))
+        fmt::print("{}: {} ranks, {} steps, spread {:.1f} %\n{}", scenario.name(), workload.layout.rank_count(),
+                   request.steps, 100 * result.spread, table.render(TableFormat::text));
+    if (!output) return result;
+    const StepRecord step{timeline.end, timeline.parts, timeline.last_arrivals, timeline.traffic};
+    Metrics metrics = measure(step, workload, cluster, placement, scenario.models().profile.peak);
+    Rehearsal rehearsal{scenario, cluster, workload, {}, std::chrono::duration<double>(Clock::now() - began).count()};
+    rehearsal.runs.push_back({scenario.seed(), std::move(placement), std::move(timeline), std::move(metrics)});
+    write_text(output->folder.file("phases.csv"), table.render(TableFormat::csv));
+    write_results(output->folder, rehearsal);
+    fmt::print("results: {}\n", output->folder.final_path().string());
+    return result;
+}
+
+}  // namespace rehearse
