@@ -18,7 +18,7 @@ template <class... F>
 Overload(F...) -> Overload<F...>;
 
 constexpr ProfileRange share{0, 1}, efficiency{0.01, 1};
-constexpr ProfileRange peak{1e12, 1e18};           // FLOP/s
+constexpr ProfileRange peak{1e9, 1e18};            // FLOP/s: from one core of a CPU on
 constexpr ProfileRange memory_rate{8e9, 8e15};     // bit/s: 1 GB/s to 1 PB/s
 constexpr ProfileRange device_time{0, 1};          // s, of a kernel or a message
 constexpr ProfileRange host_time{0, 60};           // s
