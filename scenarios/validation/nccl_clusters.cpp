@@ -90,7 +90,7 @@ NcclCluster efa_h100() {
              {tree_ll(),
               {{{small("n20", one_node, little)}, {hop_nvlink, rate_nvlink}},
                {{small("n18", two_nodes, little)}, {hop_network, rate_network}}},
-              tuner}},
+              "the launch is assumed, as recalled of NCCL's tuner (src/graph/tuning.cc)"}},
             {{"H100, EFA: 1 node (n20)", inside}, {"H100, EFA: 2 nodes (n18)", across}},
             {{"H100, EFA: 1 node (n20), odd sizes", inside}, {"H100, EFA: 2 nodes (n18), odd sizes", across}}};
 }
@@ -130,7 +130,7 @@ NcclCluster efa_a100() {
     costs.chunk_cost = microseconds(20);
     const NcclTable across{"n17", two_nodes};
     return {"a100-efa",
-            {{costs, {{{across}, {hop, rate_network, chunk}}}, "both tiers have the same hop; NVLink's rate as on RoCE"}},
+            {{costs, {{{across}, {hop, rate_network, chunk}}}, "both tiers have one hop; NVLink's rate as on RoCE"}},
             {{"A100, EFA: 2 nodes (n17)", across}},
             {{"A100, EFA: 2 nodes (n17), odd sizes", across}}};
 }
@@ -138,19 +138,21 @@ NcclCluster efa_a100() {
 // NVL72: the 4 GPUs of a tray, and 64 of 16 trays, are on the same switches. Two sizes each.
 NcclCluster rack_gb300() {
     const NodeGroup tray{1, 4}, two_trays{1, 8}, rack{1, 64};
-    const CollectiveKind exchange = CollectiveKind::all_to_all;
+    const auto exchange = [](const char* log, NodeGroup group) {
+        NcclTable table{log, group};
+        table.kind = CollectiveKind::all_to_all;
+        return table;
+    };
     NcclCosts all = nvls_simple({}), each = chained(direct, 600, {});
     all.chunk_max = {};
     all.nvlink.hop = each.nvlink.hop = {};
     const char* why = "latency is not seen at 8 GiB";
     return {"gb300-rack",
             {{all, {{{{"n41", tray}}, {rate_nvlink}}}, why},
-             {each, {{{{"n44", tray, mebibyte, Bytes{std::int64_t{1} << 40}, exchange}}, {rate_nvlink}}}, why}},
+             {each, {{{exchange("n44", tray)}, {rate_nvlink}}}, why}},
             {{"GB300, one rack: 64 GPUs of 16 nodes (n42)", {"n42", rack}},
-             {"GB300, one rack: all-to-all of 8 GPUs (n45)",
-              {"n45", two_trays, mebibyte, Bytes{std::int64_t{1} << 40}, exchange}},
-             {"GB300, one rack: all-to-all of 64 GPUs (n46)",
-              {"n46", rack, mebibyte, Bytes{std::int64_t{1} << 40}, exchange}}},
+             {"GB300, one rack: all-to-all of 8 GPUs (n45)", exchange("n45", two_trays)},
+             {"GB300, one rack: all-to-all of 64 GPUs (n46)", exchange("n46", rack)}},
             {}};
 }
 
