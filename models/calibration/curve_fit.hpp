@@ -4,7 +4,7 @@
 //   piecewise    log t is linear in log bytes between a few knots, fitted on log errors with a loss that hardly
 //                counts outliers (Cauchy's, 5 %: cold starts, interrupted sizes). Knots lie on measured
 //                sizes: one more at a time, each moved to where the error is least, until it stays under
-//                `error_wanted` or no knot is left. Below the first knot the time is constant, above the last one the rate.
+//                `error_wanted` or no knot is left. Below the first knot the time is constant, above the last the rate.
 //
 //     PiecewiseCurve curve = fit_piecewise(points, {});
 //     double t = seconds_at(curve, 3 << 20), bus = factor * bytes / t;   // collective.hpp has the factor

@@ -1,4 +1,4 @@
-// The costs of an algorithm (nccl_model.hpp) fitted on measured collectives: least squares of log(predicted / measured),
+// The costs of an algorithm (nccl_model.hpp) fitted on measured collectives: least squares of log(predicted/measured),
 // rows that nothing explains counted linearly (fit.hpp). Parameters are fitted as logarithms of their start, so each
 // stays positive, between a thirtieth and thirty times of it.
 #pragma once
@@ -19,9 +19,11 @@ struct NcclSample {
     double seconds = 0;
 };
 
-// One free number each, but `hop`: both tiers' hops, alike (the table of one node count doesn't tell them apart), and
+// One free number each, but `hop`: both tiers' hops, alike (a table of one node count doesn't part them), and
 // `chunk`: chunk_max and chunk_cost.
-enum class NcclParameter : std::uint8_t { launch, hop, hop_nvlink, hop_network, rate_nvlink, rate_network, pass, chunk };
+enum class NcclParameter : std::uint8_t {
+    launch, hop, hop_nvlink, hop_network, rate_nvlink, rate_network, pass, chunk
+};
 
 std::string_view name(NcclParameter parameter);  // "NVLink hop", ...
 

@@ -23,7 +23,7 @@
 //   fill = hops_nvlink share_nvlink / rate_nvlink + hops_network share_network / rate_network
 //   chunk = min(chunk_max, sqrt(chunk_cost S / fill))
 //
-// chunk x fill: the last chunk leaves the pipeline so much later than it would leave one hop. The chunk is that of least
+// chunk x fill: the last chunk leaves the pipeline so much later than it would leave a hop. The chunk is that of least
 // time, S / chunk chunks each costing chunk_cost against the filling (van de Geijn, 1991), up to the library's buffers;
 // chunk_cost is an effective one, of both halves of that trade. Rings are cut finely by their n parts and have no
 // chunk. `pass`: reading and writing the own buffer beside the links.

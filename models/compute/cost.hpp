@@ -10,7 +10,7 @@
 //     t = smooth_max(t_tiles, t_memory) + kernels * kernel_overhead * kernel_slowdown
 // A profile with a surface (gemm_surface.hpp) has GEMMs without tiles instead: what moves a byte is added to what
 // computes, not joined by a maximum,
-//     t = launch + batch (2 m n k fill / (flops * rate) + output_bytes m n fill / result + 2 m k / left + 2 k n / right)
+//   t = launch + batch (2 m n k fill / (flops * rate) + output_bytes m n fill / result + 2 m k / left + 2 k n / right)
 // Memory-bound kernels: (bytes / (memory * memory_efficiency) + kernels * kernel_overhead) * kernel_slowdown.
 // Fused attention: smooth_max(flops / (peak * attention_efficiency), memory roof) + overhead.
 // What a profile has measured (measured_costs.hpp) takes the place of all of these.

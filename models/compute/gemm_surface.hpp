@@ -13,7 +13,7 @@
 // The form is linear in its coefficients, and the fit the one non-negative minimum of squared relative errors
 // (non_negative_fit.hpp): no start, no local minima. A coefficient of zero is hidden behind the others.
 //
-// Efficiency at a shape follows: flop / (flop + result / 2k + left / 2n + right / 2m) of 1 / flop, so that it falls with
+// Efficiency at a shape follows: flop / (flop + result / 2k + left / 2n + right / 2m) of 1 / flop, which falls with
 // each short side. Against tiles in waves (cost.hpp) it doesn't see the last wave: a shape that just spills over is
 // predicted too fast by up to a seventh on an H100.
 #pragma once

@@ -16,7 +16,7 @@
 
 namespace rehearse {
 
-// The file with the fits that its samples determine, in the place of those of these forms that it had. A curve takes two
+// The file with the fits that its samples determine, in the place of those of these forms it had. A curve takes two
 // sizes, a surface five shapes; samples that are fewer, or without such a shape, have no fit.
 CalibrationFile with_fits(CalibrationFile calibration);
 

@@ -55,8 +55,8 @@ const char* const tuner = "launch and NVLink hop are assumed, as recalled of NCC
 NcclCluster infiniband_a() {
     const NcclTable large{"n01", two_nodes}, little = small("n01", two_nodes, Bytes{256 << 10});
     return {"h100-infiniband-a",
-            {{nvls_simple(wire(8, 400)), {{large, {hop, rate_nvlink, chunk}}}, whose_hops},
-             {tree_ll(), {{little, {hop_network, rate_network}}}, tuner}},
+            {{nvls_simple(wire(8, 400)), {{{large}, {hop, rate_nvlink, chunk}}}, whose_hops},
+             {tree_ll(), {{{little}, {hop_network, rate_network}}}, tuner}},
             {{"H100, InfiniBand A: 2 nodes (n01)", large},
              {"H100, InfiniBand A: 4 nodes (n02)", {"n02", four_nodes}},
              {"H100, InfiniBand A: 4 nodes (n02), below 1 MiB", small("n02", four_nodes, Bytes{512 << 10})},
@@ -68,8 +68,8 @@ NcclCluster infiniband_a() {
 NcclCluster infiniband_b() {
     const NcclTable trees{"n04", two_nodes}, rings{"n07", two_nodes};
     return {"h100-infiniband-b",
-            {{nvls_simple(wire(8, 400)), {{trees, {hop, rate_nvlink, chunk}}}, whose_hops},
-             {chained(ring, 450, wire(8, 400)), {{rings, {hop, rate_network}}},
+            {{nvls_simple(wire(8, 400)), {{{trees}, {hop, rate_nvlink, chunk}}}, whose_hops},
+             {chained(ring, 450, wire(8, 400)), {{{rings}, {hop, rate_network}}},
               "one hop for both tiers; NVLink's rate of the data sheet, which the network stays below"}},
             {{"H100, InfiniBand B: 2 nodes (n04)", trees, nvls},
              {"H100, InfiniBand B: 2 nodes, ring (n07)", rings, ring},
@@ -85,12 +85,12 @@ NcclCluster efa_h100() {
     const Bytes little{512 << 10};
     return {"h100-efa",
             {{nvls_simple(wire(32, 100)),
-              {{inside, {hop_nvlink, rate_nvlink, chunk}}, {across, {hop_network}}},
-              "NVLink on one node, the network's hop on two; its rate is the wire's"},
+              {{{inside, across}, {hop_nvlink, hop_network, rate_nvlink, chunk}}},
+              "one node shows NVLink's hop, two nodes the network's; the network's rate is the wire's"},
              {tree_ll(),
-              {{small("n20", one_node, little), {hop_nvlink, rate_nvlink}},
-               {small("n18", two_nodes, little), {hop_network, rate_network}}},
-              tuner}},
+              {{{small("n20", one_node, little)}, {hop_nvlink, rate_nvlink}},
+               {{small("n18", two_nodes, little)}, {hop_network, rate_network}}},
+              "the launch is assumed, as recalled of NCCL's tuner (src/graph/tuning.cc)"}},
             {{"H100, EFA: 1 node (n20)", inside}, {"H100, EFA: 2 nodes (n18)", across}},
             {{"H100, EFA: 1 node (n20), odd sizes", inside}, {"H100, EFA: 2 nodes (n18), odd sizes", across}}};
 }
@@ -100,7 +100,7 @@ NcclCluster efa_h100_from_one_node() {
     NcclCluster cluster = efa_h100();
     cluster.sets.resize(1);
     cluster.sets[0].start.network.hop = nanoseconds(11800);
-    cluster.sets[0].steps.resize(1);
+    cluster.sets[0].steps = {{{{"n20", one_node}}, {hop_nvlink, rate_nvlink, chunk}}};
     cluster.name = "h100-efa-one-node";
     cluster.is_study = true;
     cluster.checks = {{"H100, EFA: 2 nodes (n18), network hop of InfiniBand A", {"n18", two_nodes}},
@@ -114,8 +114,8 @@ NcclCluster roce_a100() {
     const NcclTable inside{"n15", one_node};
     const char* why = "the network's rate is the wire's, its hop is not seen from 1 GiB; a chain is a ring's links";
     return {"a100-roce",
-            {{chained(ring, 230, wire(16, 100)), {{inside, {hop_nvlink, rate_nvlink}}}, why},
-             {chained(tree, 230, wire(16, 100)), {{inside, {hop_nvlink, rate_nvlink}}}, why}},
+            {{chained(ring, 230, wire(16, 100)), {{{inside}, {hop_nvlink, rate_nvlink}}}, why},
+             {chained(tree, 230, wire(16, 100)), {{{inside}, {hop_nvlink, rate_nvlink}}}, why}},
             {{"A100, RoCE: 1 node (n15)", inside, ring},
              {"A100, RoCE: 2 nodes (n53), as a ring", {"n53", two_nodes}, ring},
              {"A100, RoCE: 2 nodes (n53), the fastest algorithm", {"n53", two_nodes}},
@@ -130,7 +130,7 @@ NcclCluster efa_a100() {
     costs.chunk_cost = microseconds(20);
     const NcclTable across{"n17", two_nodes};
     return {"a100-efa",
-            {{costs, {{across, {hop, rate_network, chunk}}}, "both tiers have the same hop; NVLink's rate as on RoCE"}},
+            {{costs, {{{across}, {hop, rate_network, chunk}}}, "both tiers have one hop; NVLink's rate as on RoCE"}},
             {{"A100, EFA: 2 nodes (n17)", across}},
             {{"A100, EFA: 2 nodes (n17), odd sizes", across}}};
 }
@@ -138,20 +138,31 @@ NcclCluster efa_a100() {
 // NVL72: the 4 GPUs of a tray, and 64 of 16 trays, are on the same switches. Two sizes each.
 NcclCluster rack_gb300() {
     const NodeGroup tray{1, 4}, two_trays{1, 8}, rack{1, 64};
-    const CollectiveKind exchange = CollectiveKind::all_to_all;
+    const auto exchange = [](const char* log, NodeGroup group) {
+        NcclTable table{log, group};
+        table.kind = CollectiveKind::all_to_all;
+        return table;
+    };
     NcclCosts all = nvls_simple({}), each = chained(direct, 600, {});
     all.chunk_max = {};
     all.nvlink.hop = each.nvlink.hop = {};
     const char* why = "latency is not seen at 8 GiB";
     return {"gb300-rack",
-            {{all, {{{"n41", tray}, {rate_nvlink}}}, why},
-             {each, {{{"n44", tray, mebibyte, Bytes{std::int64_t{1} << 40}, exchange}, {rate_nvlink}}}, why}},
+            {{all, {{{{"n41", tray}}, {rate_nvlink}}}, why},
+             {each, {{{exchange("n44", tray)}, {rate_nvlink}}}, why}},
             {{"GB300, one rack: 64 GPUs of 16 nodes (n42)", {"n42", rack}},
-             {"GB300, one rack: all-to-all of 8 GPUs (n45)",
-              {"n45", two_trays, mebibyte, Bytes{std::int64_t{1} << 40}, exchange}},
-             {"GB300, one rack: all-to-all of 64 GPUs (n46)",
-              {"n46", rack, mebibyte, Bytes{std::int64_t{1} << 40}, exchange}}},
+             {"GB300, one rack: all-to-all of 8 GPUs (n45)", exchange("n45", two_trays)},
+             {"GB300, one rack: all-to-all of 64 GPUs (n46)", exchange("n46", rack)}},
             {}};
+}
+
+std::vector<NcclSample> samples_of(const std::vector<NcclTable>& tables, RowChoice choice) {
+    std::vector<NcclSample> all;
+    for (const NcclTable& table : tables) {
+        const std::vector<NcclSample> samples = nccl_samples(table, choice);
+        all.insert(all.end(), samples.begin(), samples.end());
+    }
+    return all;
 }
 
 }  // namespace
@@ -166,7 +177,7 @@ std::vector<NcclCosts> fit_cluster(const NcclCluster& cluster, RowChoice choice)
     for (const NcclSetPlan& plan : cluster.sets) {
         NcclCosts costs = plan.start;
         for (const NcclFitStep& step : plan.steps)
-            costs = fit_nccl(costs, step.free, nccl_samples(step.table, choice));
+            costs = fit_nccl(costs, step.free, samples_of(step.tables, choice));
         sets.push_back(costs);
     }
     return sets;
@@ -180,7 +191,9 @@ NcclCostsFile costs_file(const NcclCluster& cluster) {
         for (const NcclFitStep& step : cluster.sets[i].steps) {
             std::vector<std::string_view> free;
             for (const NcclParameter parameter : step.free) free.push_back(name(parameter));
-            source += fmt::format(" {} on {},", fmt::join(free, " and "), step.table.log);
+            std::vector<std::string_view> logs;
+            for (const NcclTable& table : step.tables) logs.push_back(table.log);
+            source += fmt::format(" {} on {},", fmt::join(free, " and "), fmt::join(logs, " and "));
         }
         source.back() = ';';
         file.sets.push_back({fitted[i], fmt::format("{} {}", source, cluster.sets[i].why)});

@@ -21,7 +21,7 @@ struct NcclTable {  // part of a log
 };
 
 struct NcclFitStep {
-    NcclTable table;
+    std::vector<NcclTable> tables;  // fitted together
     std::vector<NcclParameter> free;
 };
 

@@ -5,10 +5,10 @@
 
 #include <algorithm>
 #include <limits>
-#include <random>
 
 #include "models/compute/gemm_surface.hpp"
 #include "sim/base/checks.hpp"
+#include "sim/base/rng.hpp"
 
 namespace rehearse {
 namespace {
@@ -63,16 +63,18 @@ double least_error(const Rows& rows, const std::vector<double>& b) {
 }
 
 TEST(NonNegativeFit, AgreesWithAllSubsets) {
-    std::mt19937 random(7);
-    std::normal_distribution<double> normal;
+    const Stream stream(7, "non-negative fit");
+    std::uint64_t draws = 0;
+    const auto normal = [&] { return stream.normal(0, ++draws); };
+    const auto below = [&](double most) { return static_cast<std::size_t>(most * stream.uniform(1, ++draws)); };
     int bounded = 0;
     for (int trial = 0; trial < 200; ++trial) {
-        const std::size_t columns = 1 + random() % 6, count = columns + 2 + random() % 10;
+        const std::size_t columns = 1 + below(6), count = columns + 2 + below(10);
         Rows rows(count, std::vector<double>(columns));
         std::vector<double> b(count);
         for (std::vector<double>& row : rows)
-            for (double& figure : row) figure = normal(random);
-        for (double& target : b) target = normal(random);
+            for (double& figure : row) figure = normal();
+        for (double& target : b) target = normal();
         const std::vector<double> x = fit_non_negative(rows, b);
         for (const double coefficient : x) {
             EXPECT_GE(coefficient, 0);
