@@ -7,7 +7,8 @@
 // shorter last tile of an expert follows, each on its own. A tile's arithmetic does not depend on when it came.
 //
 // The waiting kernel occupies one multiprocessor's slot: the receiving stream must not be behind it, and its work must
-// not need the whole device at once (a cooperative launch).
+// not need the whole device at once (a cooperative launch). CUDA and cuBLAS load kernels and take workspaces at their first
+// use, which waits for the device: do one run with all tiles marked before the first one with tiles outstanding.
 #pragma once
 
 #include "kernels/cuda/expert_ffn.hpp"
