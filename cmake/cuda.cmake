@@ -1,5 +1,5 @@
-# CUDA is optional. It comes into play once kernels/ holds .cu files and ENABLE_CUDA is not OFF; REHEARSE_CUDA then
-# says whether kernels/CMakeLists.txt may compile them. Without .cu files no toolkit is looked for.
+# CUDA is optional. Unless ENABLE_CUDA is OFF a toolkit is looked for; REHEARSE_CUDA says whether kernels/CMakeLists.txt
+# may compile the .cu files of kernels/cuda.
 set(REHEARSE_CUDA OFF)
 file(GLOB_RECURSE REHEARSE_CUDA_SOURCES CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/kernels/*.cu)
 if(NOT ENABLE_CUDA MATCHES "^(AUTO|ON|OFF)$")
@@ -25,6 +25,9 @@ if(REHEARSE_CUDA_SOURCES AND NOT ENABLE_CUDA STREQUAL "OFF")
       set(CMAKE_CUDA20_EXTENSION_COMPILE_OPTION "-std=c++20")
     endif()
     set(CMAKE_CUDA_STANDARD 20)
+    if(CCACHE)
+      set(CMAKE_CUDA_COMPILER_LAUNCHER ${CCACHE})
+    endif()
     set(REHEARSE_CUDA ON)
   elseif(ENABLE_CUDA STREQUAL "ON")
     message(FATAL_ERROR "ENABLE_CUDA=ON, but no CUDA compiler was found; set CUDACXX or use ENABLE_CUDA=AUTO")
@@ -35,6 +38,4 @@ if(REHEARSE_CUDA)
   message(STATUS "CUDA back-end: ${CMAKE_CUDA_COMPILER} ${CMAKE_CUDA_COMPILER_VERSION}, sm_${CMAKE_CUDA_ARCHITECTURES}")
 elseif(REHEARSE_CUDA_SOURCES)
   message(STATUS "CUDA back-end: off, kernels run on the CPU")
-elseif(ENABLE_CUDA STREQUAL "ON")
-  message(STATUS "CUDA back-end: nothing to build, kernels/ holds no .cu files")
 endif()

@@ -8,12 +8,6 @@
 #include <immintrin.h>
 #endif
 
-// A vector wider than the target's registers is passed in memory, and g++ notes that this was once otherwise. Every
-// function that takes one is inlined.
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC diagnostic ignored "-Wpsabi"
-#endif
-
 namespace rehearse::kernels {
 
 template <int width>

@@ -1,19 +1,10 @@
 #include "kernels/cpu/expert_ffn.hpp"
 
-#include <numeric>
-
 #include "kernels/body/swiglu.hpp"
 #include "kernels/cpu/launch.hpp"
 #include "kernels/cpu/row_tiles.hpp"
 
 namespace rehearse::kernels {
-
-void check_rows(RowCounts rows_per_expert, std::int64_t rows, std::int64_t experts) {
-    REHEARSE_CHECK(static_cast<std::int64_t>(rows_per_expert.size()) == experts,
-                   std::to_string(rows_per_expert.size()) + " row counts for " + std::to_string(experts) + " experts");
-    const auto sum = std::accumulate(rows_per_expert.begin(), rows_per_expert.end(), std::int64_t{0});
-    REHEARSE_CHECK(sum == rows, "rows per expert add up to " + std::to_string(sum) + " of " + std::to_string(rows));
-}
 
 template <class T>
 void grouped_gemm(CpuContext& context, RowCounts rows_per_expert, Input<T> a, StackedInput<T> weights, Matrix<T> c,

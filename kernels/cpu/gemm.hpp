@@ -1,5 +1,4 @@
-// GEMM of the CPU back-end: oneDNN. Inputs fp32 or bf16, accumulation in fp32. The three products of a linear layer
-// Y = X W are Y = X W (none), dX = dY W^T (right) and dW = X^T dY (left).
+// GEMM of the CPU back-end: oneDNN. Inputs fp32 or bf16, accumulation in fp32.
 //
 // Repeated calls of one shape allocate nothing of note: packing buffers are scratch of the context, oneDNN keeps its
 // own cache of compiled shapes.
@@ -7,12 +6,10 @@
 
 #include "kernels/cpu/context.hpp"
 #include "kernels/element.hpp"
+#include "kernels/experts.hpp"
 #include "kernels/matrix.hpp"
 
 namespace rehearse::kernels {
-
-enum class Transposed { none, left, right };
-enum class Write { replace, accumulate };
 
 // C = A B, A^T B or A B^T, or C += that. Inner extents of 0 give 0. C overlaps neither input.
 void gemm(CpuContext& context, Matrix<const float> a, Matrix<const float> b, Matrix<float> c,

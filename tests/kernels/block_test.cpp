@@ -127,7 +127,7 @@ TEST(ThreadedBlock, RouteBodies) {
 
 TEST(ThreadedBlock, PermuteBodies) {
     std::vector<std::int32_t> forth(slots), back(slots);
-    for (int i = 0; i < slots; ++i) forth[i] = i * 5 % slots, back[forth[i]] = i;
+    for (int i = 0; i < slots; ++i) forth[i] = i * 5 % static_cast<int>(slots), back[forth[i]] = i;
     const auto values = drawn<float>("tokens", slots * hidden), rows = drawn<float>("rows", slots * hidden);
     const auto weights = drawn<float>("weights", slots);
     expect_same<float>(slots * hidden, slots,
