@@ -6,9 +6,6 @@
 #include <type_traits>
 
 #include "kernels/host_device.hpp"
-#if !defined(__CUDACC__)
-#include "kernels/vectors.hpp"
-#endif
 
 namespace rehearse::kernels {
 
@@ -53,12 +50,12 @@ struct Rounding<float> {
     REHEARSE_SCALAR static float round(float value) { return value; }
 };
 
-// The bits of the nearest bf16, ties to even; a NaN stays one. V is a float or a vector of them.
-template <class V>
-REHEARSE_SCALAR auto bf16_bits(V value) {
-    const auto bits = bits_of(value);
-    const auto rounded = (bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16;
-    return value == value ? rounded : (bits & 0u) + 0x7fc0u;
+// The bits of the nearest bf16, ties to even; a NaN stays one. vectors.hpp has the same for vectors, apart from this
+// header: it is seen by code that is compiled for other instruction sets than the kernels.
+REHEARSE_SCALAR std::uint32_t bf16_bits(float value) {
+    const std::uint32_t bits = bits_of(value);
+    const std::uint32_t rounded = (bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16;
+    return value == value ? rounded : 0x7fc0u;
 }
 
 template <>

@@ -4,6 +4,9 @@
 #pragma once
 
 #include "kernels/element.hpp"
+#if !defined(__CUDACC__)
+#include "kernels/vectors.hpp"
+#endif
 
 namespace rehearse::kernels {
 

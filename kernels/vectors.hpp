@@ -29,6 +29,11 @@ struct Vectors;
         Vectors<width>::Floats value;                                                  \
         std::memcpy(&value, &bits, sizeof value);                                      \
         return value;                                                                  \
+    }                                                                                  \
+    inline Vectors<width>::Bits bf16_bits(Vectors<width>::Floats value) {              \
+        const Vectors<width>::Bits bits = bits_of(value);                              \
+        const Vectors<width>::Bits rounded = (bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16; \
+        return value == value ? rounded : (bits & 0u) + 0x7fc0u;                       \
     }
 
 REHEARSE_VECTORS(4)

@@ -9,6 +9,8 @@
 #include <fstream>
 #include <set>
 
+#include "scenarios/calibrate/fit_calibration.hpp"
+#include "scenarios/calibrate/policy_samples.hpp"
 #include "scenarios/calibrate/show_calibration.hpp"
 #include "scenarios/installation.hpp"
 #include "scenarios/text_file.hpp"
@@ -86,7 +88,9 @@ int run_calibration(const CalibrateRunRequest& request) {
             else same->seconds.insert(same->seconds.end(), sample.seconds.begin(), sample.seconds.end());
         }
     }
+    for (CalibrationSample& sample : policy_samples(request.steps)) file.samples.push_back(std::move(sample));
     for (const std::string& label : noisy) fmt::print(stderr, "left out as noise: {}\n", label);
+    file = with_fits(std::move(file));
     if (request.out.empty()) fmt::print("{}", calibration_text(file));
     else replace_text(request.out, to_yaml(file));
     return 0;
