@@ -1,7 +1,9 @@
 #include "scenarios/workload_of.hpp"
 
 #include <algorithm>
+#include <cmath>
 
+#include "models/workload/moe/moe_model.hpp"
 #include "runtime/local_fabric.hpp"
 #include "runtime/moe/expert_policies.hpp"
 #include "scenarios/job_traffic.hpp"
@@ -30,16 +32,51 @@ LayerPace layer_pace(const ValidScenario& scenario) {
     return {SimDuration{pace.forward.value / layers}, SimDuration{pace.backward.value / layers}};
 }
 
+// What the scenario says of the policies' own time; where it says nothing, what was measured of them: for each layer
+// with experts the fast planner in every step, the slow one once a period, and for the pager a plan.
+PolicySpec with_decision(const ValidScenario& scenario) {
+    PolicySpec policies = scenario.policies();
+    const MeasuredCosts& measured = scenario.models().profile.measured;
+    if (has_key(scenario.plain().written, "policies.decision") || measured.policies.empty()) return policies;
+    const ModelSpec& model = scenario.training().model;
+    const double layers = static_cast<double>(model.layers - model.experts.dense_layers);
+    const double experts = static_cast<double>(model.experts.routed);
+    double time = 0;
+    if (is_on(policies.balancer.active)) {
+        const BalancerSpec& spec = policies.balancer.spec;
+        if (spec.top > 0 && spec.spare_slots > 0) time += layers * measured.policy_seconds("balancer_fast", experts);
+        if (spec.period > 0) time += layers * measured.policy_seconds("balancer_slow", experts) / spec.period;
+    }
+    if (is_on(policies.pager.active)) {
+        const double weights = layers * experts / static_cast<double>(scenario.training().parallel.expert) * 2 *
+                               expert_parameters(model);
+        time += measured.policy_seconds("pager", weights / static_cast<double>(policies.pager.spec.page.value));
+    }
+    policies.decision = seconds(time);
+    return policies;
+}
+
+// What experts travel over: the node's link, and no faster than collectives were measured.
+Bandwidth expert_link(const ValidScenario& scenario) {
+    const NodeSpec& node = scenario.cluster().node;
+    const std::int64_t span = scenario.training().parallel.expert_span();
+    if (span > node.gpus) return node.nic;
+    constexpr double probe = 1 << 20;  // bytes of a transfer whose rate counts
+    const PiecewiseCurve* curve = scenario.models().profile.measured.collective("all_to_all", span);
+    if (curve == nullptr) return node.nvlink;
+    return std::min(node.nvlink, Bandwidth{std::llround(8 * probe / seconds_at(*curve, probe))});
+}
+
 }  // namespace
 
 Workload workload_of(const ValidScenario& scenario) {
     if (scenario.training().model.kind == ModelKind::gpt) return build_workload(scenario.training());
     const NodeSpec& node = scenario.cluster().node;
-    const bool in_one_node = scenario.training().parallel.expert_span() <= node.gpus;
+    const PolicySpec policies = with_decision(scenario);
     const PolicyInputs inputs{scenario.training(),
-                              scenario.policies(),
+                              policies,
                               static_cast<std::uint32_t>(node.gpus),
-                              in_one_node ? node.nvlink : node.nic,
+                              expert_link(scenario),
                               scenario.models().profile.message_latency,
                               scenario.seed(),
                               is_on(scenario.policies().pager.active) ? layer_pace(scenario) : LayerPace{}};

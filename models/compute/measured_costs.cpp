@@ -44,16 +44,23 @@ const PiecewiseCurve* MeasuredCosts::collective(std::string_view name, std::int6
     return find(collectives, std::pair{std::string(name), ranks});
 }
 
+double MeasuredCosts::policy_seconds(std::string_view name, double size) const {
+    const PiecewiseCurve* curve = find(policies, name);
+    return curve == nullptr ? 0 : seconds_at(*curve, size);
+}
+
 MeasuredCosts measured_costs(const CalibrationFile& calibration) {
-    std::map<std::string, std::vector<CurvePoint>> kernels;
+    std::map<std::string, std::vector<CurvePoint>> kernels, policies;
     std::map<std::string, std::vector<GemmPoint>> products;
     std::map<std::pair<std::string, std::int64_t>, std::vector<CurvePoint>> collectives;
     for (const CalibrationSample& sample : calibration.samples) {
-        const auto bytes = entry(sample.shape, sample.shape.front().first == "flops" ? "flops" : "bytes");
+        const auto bytes = entry(sample.shape, !sample.shape.empty() && sample.shape.front().first == "flops" ? "flops" : "bytes");
         const auto ranks = entry(sample.shape, "ranks");
         const auto m = entry(sample.shape, "m"), n = entry(sample.shape, "n"), k = entry(sample.shape, "k");
         const double time = median_seconds(sample);
-        if (m && n && k) {
+        if (sample.kind == SampleKind::policy && !sample.shape.empty()) {
+            policies[sample.what].push_back({static_cast<double>(sample.shape.front().second), time});
+        } else if (m && n && k) {
             products[sample.what].push_back({entry(sample.shape, "batch").value_or(1), *m, *n, *k, time});
         } else if (bytes && *bytes > 0) {
             const CurvePoint point{static_cast<double>(*bytes), time};
@@ -64,6 +71,9 @@ MeasuredCosts measured_costs(const CalibrationFile& calibration) {
     MeasuredCosts costs;
     for (const auto& [name, points] : kernels) {
         if (has_two_sizes(points)) costs.kernels.emplace(name, fit_piecewise(points, {}));
+    }
+    for (const auto& [name, points] : policies) {
+        if (has_two_sizes(points)) costs.policies.emplace(name, fit_piecewise(points, {}));
     }
     for (const auto& [name, points] : products) costs.products.emplace(name, fit_gemm_surface(points));
     for (const auto& [key, points] : collectives) {

@@ -8,6 +8,8 @@
 //                  single precision; grouped products are one after the other
 //     collectives  seconds over bytes as collectives/collective.hpp counts them, by name and number of ranks. Dispatch
 //                  and combine are "all_to_all"; through a token stream, "streamed_dispatch"
+//     policies     seconds of a decision over the size of what is decided: "balancer_slow" and "balancer_fast" over
+//                  experts, "pager" over pages, "placement" over GPUs
 //
 // Fitted on the samples of a calibration file (kernels/calibration): kernels {bytes} or {flops}, products {batch, m, n, k},
 // collectives {bytes, ranks}, each by its median.
@@ -28,12 +30,15 @@ struct MeasuredCosts {
     std::map<std::string, GemmSurface, std::less<>> products;
     std::map<std::pair<std::string, std::int64_t>, PiecewiseCurve> collectives;
 
-    bool empty() const { return kernels.empty() && products.empty() && collectives.empty(); }
+    std::map<std::string, PiecewiseCurve, std::less<>> policies;
+
+    bool empty() const { return kernels.empty() && products.empty() && collectives.empty() && policies.empty(); }
     // nullptr: not measured.
     const PiecewiseCurve* kernel(std::string_view name) const;     // or "stream"
     const PiecewiseCurve* attention(std::string_view name) const;
     const GemmSurface* product(std::string_view name) const;
     const PiecewiseCurve* collective(std::string_view name, std::int64_t ranks) const;
+    double policy_seconds(std::string_view name, double size) const;  // 0: not measured
 };
 
 // Of the samples that have these shapes; a kernel or collective of one size only is left out.
