@@ -3,12 +3,8 @@
 
 #include <cstdint>
 #include <cstring>
-#include <type_traits>
 
 #include "kernels/host_device.hpp"
-#if !defined(__CUDACC__)
-#include "kernels/vectors.hpp"
-#endif
 
 namespace rehearse::kernels {
 
@@ -53,17 +49,18 @@ struct Rounding<float> {
     REHEARSE_SCALAR static float round(float value) { return value; }
 };
 
-// The bits of the nearest bf16, ties to even; a NaN stays one. V is a float or a vector of them.
-template <class V>
-REHEARSE_SCALAR auto bf16_bits(V value) {
-    const auto bits = bits_of(value);
-    const auto rounded = (bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16;
-    return value == value ? rounded : (bits & 0u) + 0x7fc0u;
+// The bits of the bf16 nearest to a float of these bits, ties to even; a NaN stays one. Bits is an integer of 32 bits
+// or a vector of them.
+template <class Bits>
+REHEARSE_SCALAR Bits bf16_bits(Bits bits) {
+    const Bits zero = bits & 0u;
+    const Bits rounded = (bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16;
+    return (bits & 0x7fffffffu) > zero + 0x7f800000u ? zero + 0x7fc0u : rounded;
 }
 
 template <>
 struct Rounding<Bf16> {
-    REHEARSE_SCALAR static Bf16 round(float value) { return {static_cast<std::uint16_t>(bf16_bits(value))}; }
+    REHEARSE_SCALAR static Bf16 round(float value) { return {static_cast<std::uint16_t>(bf16_bits(bits_of(value)))}; }
 };
 
 // To nearest, ties to even; beyond 65504 + half a step to infinity. Adding a power of two whose last place is that of

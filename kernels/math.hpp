@@ -6,8 +6,9 @@
 
 namespace rehearse::kernels {
 
-// e^x to about 2 units in the last place; 0 below -86.64, infinity above 88.72, NaN for NaN. Range reduction by log 2 in
-// two parts and the polynomial of Cephes' expf (S. L. Moshier, Methods and Programs for Mathematical Functions, 1989).
+// e^x to about 2 units in the last place; 0 below -86.64, infinity above 88.72, NaN for NaN. Range reduction by log 2
+// in two parts and the polynomial of Cephes' expf (S. L. Moshier, Methods and Programs for Mathematical Functions,
+// 1989).
 template <class V>
 REHEARSE_SCALAR V exponential(V x) {
     const V least = V{} - 86.64f, most = V{} + 88.72f, infinity = V{} + float_of(0x7f800000u);

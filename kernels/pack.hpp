@@ -1,9 +1,14 @@
-// Pack<width>: neighbouring elements as fp32 values that are computed with like one value: +, -, *, /, with packs and with
-// floats. Pack<1> is float. With g++ a wider pack is a vector of the compiler's, with nvcc a struct of registers whose
-// loads and stores are accesses of 16 bytes where the address allows it.
+// Pack<width>: neighbouring elements as fp32 values that are computed with like one value: +, -, *, /, with packs and
+// with floats. Pack<1> is float. With g++ a wider pack is a vector of the compiler's, with nvcc a struct of registers
+// whose loads and stores are accesses of 16 bytes where the address allows it.
 #pragma once
 
+#include <type_traits>
+
 #include "kernels/element.hpp"
+#if !defined(__CUDACC__)
+#include "kernels/vectors.hpp"
+#endif
 
 namespace rehearse::kernels {
 
@@ -126,7 +131,7 @@ inline void store(T* to, V pack) {
         std::memcpy(to, &pack, sizeof pack);
     } else {
         static_assert(std::is_same_v<T, Bf16>);
-        const auto halves = narrowed<static_cast<int>(sizeof(V) / sizeof(float))>(bf16_bits(pack));
+        const auto halves = narrowed<static_cast<int>(sizeof(V) / sizeof(float))>(bf16_bits(bits_of(pack)));
         std::memcpy(to, &halves, sizeof halves);
     }
 }
