@@ -131,7 +131,7 @@ inline void store(T* to, V pack) {
         std::memcpy(to, &pack, sizeof pack);
     } else {
         static_assert(std::is_same_v<T, Bf16>);
-        const auto halves = narrowed<static_cast<int>(sizeof(V) / sizeof(float))>(bf16_bits(bits_of(pack)));
+        const auto halves = rounded<static_cast<int>(sizeof(V) / sizeof(float))>(pack);
         std::memcpy(to, &halves, sizeof halves);
     }
 }
