@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <cstring>
-#include <type_traits>
 
 #include "kernels/host_device.hpp"
 
@@ -50,17 +49,18 @@ struct Rounding<float> {
     REHEARSE_SCALAR static float round(float value) { return value; }
 };
 
-// The bits of the nearest bf16, ties to even; a NaN stays one. vectors.hpp has the same for vectors, apart from this
-// header: it is seen by code that is compiled for other instruction sets than the kernels.
-REHEARSE_SCALAR std::uint32_t bf16_bits(float value) {
-    const std::uint32_t bits = bits_of(value);
-    const std::uint32_t rounded = (bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16;
-    return value == value ? rounded : 0x7fc0u;
+// The bits of the bf16 nearest to a float of these bits, ties to even; a NaN stays one. Bits is an integer of 32 bits
+// or a vector of them.
+template <class Bits>
+REHEARSE_SCALAR Bits bf16_bits(Bits bits) {
+    const Bits zero = bits & 0u;
+    const Bits rounded = (bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16;
+    return (bits & 0x7fffffffu) > zero + 0x7f800000u ? zero + 0x7fc0u : rounded;
 }
 
 template <>
 struct Rounding<Bf16> {
-    REHEARSE_SCALAR static Bf16 round(float value) { return {static_cast<std::uint16_t>(bf16_bits(value))}; }
+    REHEARSE_SCALAR static Bf16 round(float value) { return {static_cast<std::uint16_t>(bf16_bits(bits_of(value)))}; }
 };
 
 // To nearest, ties to even; beyond 65504 + half a step to infinity. Adding a power of two whose last place is that of

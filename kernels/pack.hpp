@@ -1,7 +1,9 @@
-// Pack<width>: neighbouring elements as fp32 values that are computed with like one value: +, -, *, /, with packs and with
-// floats. Pack<1> is float. With g++ a wider pack is a vector of the compiler's, with nvcc a struct of registers whose
-// loads and stores are accesses of 16 bytes where the address allows it.
+// Pack<width>: neighbouring elements as fp32 values that are computed with like one value: +, -, *, /, with packs and
+// with floats. Pack<1> is float. With g++ a wider pack is a vector of the compiler's, with nvcc a struct of registers
+// whose loads and stores are accesses of 16 bytes where the address allows it.
 #pragma once
+
+#include <type_traits>
 
 #include "kernels/element.hpp"
 #if !defined(__CUDACC__)
@@ -129,7 +131,7 @@ inline void store(T* to, V pack) {
         std::memcpy(to, &pack, sizeof pack);
     } else {
         static_assert(std::is_same_v<T, Bf16>);
-        const auto halves = narrowed<static_cast<int>(sizeof(V) / sizeof(float))>(bf16_bits(pack));
+        const auto halves = rounded<static_cast<int>(sizeof(V) / sizeof(float))>(pack);
         std::memcpy(to, &halves, sizeof halves);
     }
 }

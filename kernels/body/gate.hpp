@@ -16,7 +16,9 @@ struct SelectExperts {
     std::int64_t experts;
     int top_k;
 
-    REHEARSE_SCALAR std::size_t shared_bytes() const { return shared_size<std::int64_t>(experts) + shared_size<float>(top_k); }
+    REHEARSE_SCALAR std::size_t shared_bytes() const {
+        return shared_size<std::int64_t>(experts) + shared_size<float>(top_k);
+    }
 
     template <class Block>
     REHEARSE_BODY void operator()(Block& block, std::int64_t index) const {

@@ -108,7 +108,8 @@ public:
         if (threadIdx.x % warp_threads == 0) part_of_warp[threadIdx.x / warp_threads] = value;
         __syncthreads();
         V joined = part_of_warp[0];
-        for (unsigned warp = 1; warp < blockDim.x / warp_threads; ++warp) joined = operation(joined, part_of_warp[warp]);
+        for (unsigned warp = 1; warp < blockDim.x / warp_threads; ++warp)
+            joined = operation(joined, part_of_warp[warp]);
         __syncthreads();
         return joined;
     }

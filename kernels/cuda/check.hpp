@@ -1,5 +1,5 @@
-// Every call of the CUDA runtime, cuBLAS and NCCL goes through REHEARSE_CUDA(call): another result than success throws a
-// DeviceError with the place, the call's text and the library's words.
+// Every call of the CUDA runtime, cuBLAS and NCCL goes through REHEARSE_CUDA(call): another result than success throws
+// a DeviceError with the place, the call's text and the library's words.
 #pragma once
 
 #include <cublas_v2.h>

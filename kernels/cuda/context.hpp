@@ -1,4 +1,5 @@
-// Streams, events, device memory and cuBLAS of the CUDA back-end. Nothing here waits for the device except what says so.
+// Streams, events, device memory and cuBLAS of the CUDA back-end. Nothing here waits for the device except what says
+// so.
 #pragma once
 
 #include <array>
@@ -64,7 +65,8 @@ public:
     // Blocks until the values are there.
     std::vector<T> download(cudaStream_t stream) const {
         std::vector<T> values(static_cast<std::size_t>(n_));
-        REHEARSE_CUDA(cudaMemcpyAsync(values.data(), data(), values.size() * sizeof(T), cudaMemcpyDeviceToHost, stream));
+        REHEARSE_CUDA(
+            cudaMemcpyAsync(values.data(), data(), values.size() * sizeof(T), cudaMemcpyDeviceToHost, stream));
         REHEARSE_CUDA(cudaStreamSynchronize(stream));
         return values;
     }

@@ -17,7 +17,8 @@ int attribute(cudaDeviceAttr which) {
 DeviceProbe probe_device() {
     DeviceProbe probe;
     const cudaError_t result = cudaGetDeviceCount(&probe.count);
-    if (result == cudaErrorInsufficientDriver || result == cudaErrorNoDevice || (result == cudaSuccess && !probe.count)) {
+    if (result == cudaErrorInsufficientDriver || result == cudaErrorNoDevice ||
+        (result == cudaSuccess && !probe.count)) {
         probe.count = 0;
         probe.absent = std::string("no GPU: ") + cudaGetErrorString(result == cudaSuccess ? cudaErrorNoDevice : result);
         cudaGetLastError();

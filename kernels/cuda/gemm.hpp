@@ -32,7 +32,8 @@ template <class T>
 void gemm_batched(CudaContext& context, std::int64_t count, const Extents& extents, const T* const* a,
                   const T* const* b, T* const* c);
 
-// How the products of all experts are done: one cublasGemmGroupedBatchedEx, or one cuBLAS call per expert on side streams.
+// How the products of all experts are done: one cublasGemmGroupedBatchedEx, or one cuBLAS call per expert on side
+// streams.
 enum class GroupedMethod { one_call, loop };
 
 // c's rows of expert e = a's rows of e times W[e] (none), or times W[e]^T (right).
@@ -40,7 +41,8 @@ template <class T>
 void grouped_gemm(CudaContext& context, GroupedMethod method, RowCounts rows_per_expert, Input<T> a,
                   StackedInput<T> weights, Matrix<T> c, Transposed transposed = Transposed::none);
 
-// dW[e] = X_e^T dY_e in fp32, or += that: a call per expert on side streams (grouped calls have one type for A, B and C).
+// dW[e] = X_e^T dY_e in fp32, or += that: a call per expert on side streams (grouped calls have one type for A, B and
+// C).
 template <class T>
 void grouped_weight_gradient(CudaContext& context, RowCounts rows_per_expert, Matrix<const T> x, Input<T> d_y,
                              Stacked<float> d_weights, Write write);

@@ -82,7 +82,8 @@ void NcclCommunicator::all_to_all_v(std::span<const std::type_identity_t<T>> sen
     T* to = receive.data();
     Group group;
     for (std::size_t peer = 0; peer < ranks; ++peer) {
-        const auto out = static_cast<std::size_t>(send_counts[peer]), in = static_cast<std::size_t>(receive_counts[peer]);
+        const auto out = static_cast<std::size_t>(send_counts[peer]),
+                   in = static_cast<std::size_t>(receive_counts[peer]);
         const int other = static_cast<int>(peer);
         if (out > 0) REHEARSE_NCCL(ncclSend(from, out, type_of<T>, other, communicator_.get(), stream));
         if (in > 0) REHEARSE_NCCL(ncclRecv(to, in, type_of<T>, other, communicator_.get(), stream));

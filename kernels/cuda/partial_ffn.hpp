@@ -1,14 +1,14 @@
-// The experts' feed-forward network on a GPU while rows are still arriving. A readiness bitmap in device memory has a bit
-// per fixed tile of rows (kernels/experts.hpp). Receiving streams set bits; on the working stream a small kernel waits
-// until enough tiles are there, takes them in the order in which they came, and writes the operands' addresses for a
-// batched product. The host enqueues all of it and never waits.
+// The experts' feed-forward network on a GPU while rows are still arriving. A readiness bitmap in device memory has a
+// bit per fixed tile of rows (kernels/experts.hpp). Receiving streams set bits; on the working stream a small kernel
+// waits until enough tiles are there, takes them in the order in which they came, and writes the operands' addresses
+// for a batched product. The host enqueues all of it and never waits.
 //
 // Whole tiles go in up to 8 waves of equal size, so the first product starts when an eighth of them is there; the
 // shorter last tile of an expert follows, each on its own. A tile's arithmetic does not depend on when it came.
 //
 // The waiting kernel occupies one multiprocessor's slot: the receiving stream must not be behind it, and its work must
-// not need the whole device at once (a cooperative launch). CUDA and cuBLAS load kernels and take workspaces at their first
-// use, which waits for the device: do one run with all tiles marked before the first one with tiles outstanding.
+// not need the whole device at once (a cooperative launch). CUDA and cuBLAS load kernels and take workspaces at their
+// first use, which waits for the device: do one run with all tiles marked before the first one with tiles outstanding.
 #pragma once
 
 #include "kernels/cuda/expert_ffn.hpp"

@@ -33,7 +33,8 @@ public:
 
     const std::vector<Sample>& samples() const { return samples_; }
 
-    // One line per sample: median, spread, rate, and the share of the best rate that a product, or a copy, reached here.
+    // One line per sample: median, spread, rate, and the share of the best rate that a product, or a copy, reached
+    // here.
     std::string table() const;
     // The samples as a calibration file (kernels/calibration); `date` is YYYY-MM-DD.
     std::string calibration(const DeviceProbe& device, const std::string& date) const;

@@ -1,5 +1,5 @@
-// CPU kernels on one thread: each prints its rate (FLOP or bytes of kernels/work.hpp per second) and `roof`, its share of
-// what this machine gives a packaged GEMM or a plain copy of as many bytes. The experts also print `packaged`, their
+// CPU kernels on one thread: each prints its rate (FLOP or bytes of kernels/work.hpp per second) and `roof`, its share
+// of what this machine gives a packaged GEMM or a plain copy of as many bytes. The experts also print `packaged`, their
 // share of the fastest packaged GEMM of the same shapes, which stand beside them.
 #include <benchmark/benchmark.h>
 #include <fmt/core.h>
@@ -78,7 +78,8 @@ struct Routed {
     Tokens shape;
     std::vector<float> logits;
     std::int64_t slots = shape.tokens * shape.top_k;
-    std::vector<std::int32_t> chosen = std::vector<std::int32_t>(slots), load = std::vector<std::int32_t>(shape.experts);
+    std::vector<std::int32_t> chosen = std::vector<std::int32_t>(slots),
+                              load = std::vector<std::int32_t>(shape.experts);
     std::vector<float> weights = std::vector<float>(slots);
     Route route;
 };
@@ -92,7 +93,9 @@ void add_routing(MachineRoof& roof, const Tokens& t) {
     });
     benchmark::RegisterBenchmark(("plan_route/" + t.name()).c_str(), [&roof, t](State& state) {
         Routed r(t);
-        const double seconds = run(state, [&] { plan_route(r.context, {r.chosen, t.tokens, t.top_k}, t.experts, r.route); });
+        const double seconds = run(state, [&] {
+            plan_route(r.context, {r.chosen, t.tokens, t.top_k}, t.experts, r.route);
+        });
         const double bytes = 12.0 * static_cast<double>(r.slots);
         report(state, "B/s", bytes, seconds, roof.copy(bytes));
     });
@@ -281,8 +284,8 @@ void add_attention(MachineRoof& roof, const AttentionShape& shape) {
             CpuContext context;
             const auto q = drawn<T>(shape.elements());
             std::vector<T> out(q.size());
-            std::vector<float> log_sum(static_cast<std::size_t>(shape.heads * shape.sequence)), d_q(q.size()), d_k = d_q,
-                d_v = d_q;
+            std::vector<float> log_sum(static_cast<std::size_t>(shape.heads * shape.sequence)), d_q(q.size()),
+                d_k = d_q, d_v = d_q;
             attention<T>(context, shape, {q, q, q}, out, log_sum);
             const double seconds = run(state, [&] { f(context, q, out, log_sum, AttentionGradients{d_q, d_k, d_v}); });
             report(state, "FLOP/s", flops, seconds, roof.gemm<T>());
@@ -325,7 +328,8 @@ int run_small() {
     Layer<Bf16> layer({2, 32, 16, 24});
     layer.forward();
     layer.backward();
-    const bool all_finite = std::all_of(layer.d_w_up.begin(), layer.d_w_up.end(), [](float g) { return std::isfinite(g); });
+    const bool all_finite =
+        std::all_of(layer.d_w_up.begin(), layer.d_w_up.end(), [](float g) { return std::isfinite(g); });
     fmt::print("{:<20} {}\n", "expert_ffn", all_finite ? "finite" : "not finite");
     return all_finite ? 0 : 1;
 }

@@ -40,19 +40,16 @@ double fastest_seconds(const F& f) {
 
 class MachineRoof {
 public:
-    // Bytes per second, read and written together, of a memcpy that moves about `bytes` in all.
-    double copy(double bytes) {
+    // Bytes per second, read and written together, of a memcpy that moves about `bytes` in all. Measured at each call:
+    // a neighbour's traffic then slows both it and the kernel that it stands beside.
+    double copy(double bytes) const {
         const auto half = static_cast<std::size_t>(std::max(64.0, bytes / 2));
-        double& rate = copies_[half];
-        if (rate == 0) {
-            const std::vector<char> from(half, 1);
-            std::vector<char> to(half, 2);
-            rate = 2 * static_cast<double>(half) / fastest_seconds([&] {
-                std::memcpy(to.data(), from.data(), half);
-                asm volatile("" : : "r"(to.data()) : "memory");
-            });
-        }
-        return rate;
+        const std::vector<char> from(half, 1);
+        std::vector<char> to(half, 2);
+        return 2 * static_cast<double>(half) / fastest_seconds([&] {
+                   std::memcpy(to.data(), from.data(), half);
+                   asm volatile("" : : "r"(to.data()) : "memory");
+               });
     }
 
     // FLOP/s of the fastest packaged GEMM of 512 and of 1024 cubed.
@@ -72,7 +69,6 @@ public:
     }
 
 private:
-    std::map<std::size_t, double> copies_;
     std::map<std::size_t, double> gemms_;  // by size of the element
 };
 

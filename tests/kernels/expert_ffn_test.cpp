@@ -194,5 +194,15 @@ TEST(Math, ExponentialIsWithinTwoUnitsInTheLastPlace) {
     EXPECT_TRUE(std::isnan(exponential(not_a_number<float>())));
 }
 
+TEST(Math, SigmoidIsRightToRoundingAndHoldsItsLimits) {
+    for (float x = -80; x < 80; x += 0.0137f) {
+        const double exact = 1 / (1 + std::exp(-double{x}));
+        ASSERT_NEAR(sigmoid(x), exact, 5 * 0x1p-23 * exact) << x;
+    }
+    EXPECT_LT(sigmoid(-INFINITY), 1e-37f);
+    EXPECT_EQ(sigmoid(INFINITY), 1.0f);
+    EXPECT_TRUE(std::isnan(sigmoid(not_a_number<float>())));
+}
+
 }  // namespace
 }  // namespace rehearse::kernels::test

@@ -116,8 +116,8 @@ TEST_F(ExpertsOnDevice, GradientsOfWeightsAreSummedInFp32) {
     });
 }
 
-// The input is NaN until another stream copies a tile and marks it. In round 0 all is there before the work is enqueued:
-// kernels and workspaces are loaded at their first use, and that waits for the device.
+// The input is NaN until another stream copies a tile and marks it. In round 0 all is there before the work is
+// enqueued: kernels and workspaces are loaded at their first use, and that waits for the device.
 TEST_F(ExpertsOnDevice, AnyOrderOfArrivalGivesTheSameBits) {
     const Layer<float> l{{700, 0, 3, 1100, 256}, 64, 48};
     const auto x = put(l.x), w_up = put(l.w_up), w_down = put(l.w_down);

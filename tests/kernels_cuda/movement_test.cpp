@@ -165,7 +165,8 @@ class Attending : public OnDevice {};
 TEST_F(Attending, IsCausalSoftmaxAndItsDerivative) {
     const AttentionShape s{2, 137, 16};
     const std::int64_t n = s.elements();
-    const auto q = drawn<float>("q", n), k = drawn<float>("k", n), v = drawn<float>("v", n), d_o = drawn<float>("do", n);
+    const auto q = drawn<float>("q", n), k = drawn<float>("k", n), v = drawn<float>("v", n),
+               d_o = drawn<float>("do", n);
     const auto q_there = put(q), k_there = put(k), v_there = put(v), d_o_there = put(d_o);
     const auto out = put_poisoned<float>(n), log_sum = put_poisoned<float>(s.heads * s.sequence),
                d_q = put_poisoned<float>(n), d_k = put_poisoned<float>(n), d_v = put_poisoned<float>(n);
