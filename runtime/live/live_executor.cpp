@@ -8,6 +8,7 @@
 #include "kernels/communicator/thread_ranks.hpp"
 #include "runtime/live/live_rank.hpp"
 #include "sim/base/checks.hpp"
+#include "sim/base/fingerprint.hpp"
 
 namespace rehearse {
 
@@ -38,8 +39,17 @@ std::vector<std::vector<OperationTimes>> gather(Communicator& world, const Opera
     return result;
 }
 
+std::uint64_t joined(Communicator& world, std::uint64_t mine) {
+    std::vector<std::uint64_t> all(world.size());
+    world.all_gather(std::as_bytes(std::span<const std::uint64_t>(&mine, 1)), std::as_writable_bytes(std::span(all)));
+    Fingerprint fingerprint;
+    for (const std::uint64_t one : all) fingerprint.add(one);
+    return fingerprint.value();
+}
+
 Timeline timeline_of(const LiveReport& report) {
     Timeline timeline;
+    timeline.fingerprint = report.value_fingerprint;
     const std::size_t step = report.median_step(), ranks = report.times.size();
     timeline.end = at(report.step_seconds[step]);
     timeline.parts.resize(ranks);
@@ -115,8 +125,9 @@ Timeline LiveExecutor::execute(const Workload& workload) {
         rank.log().forget();
         for (std::int64_t i = 0; i < spec_.steps; ++i) rank.step();
         std::vector<std::vector<OperationTimes>> times = gather(world, rank.log());
+        const std::uint64_t fingerprint = joined(world, rank.value_fingerprint());
         if (is_kept.exchange(true)) return;  // by another rank of this process
-        report_ = {rank.log().operations(), std::move(times), rank.log().step_seconds()};
+        report_ = {rank.log().operations(), std::move(times), rank.log().step_seconds(), fingerprint};
     });
     return timeline_of(report_);
 }

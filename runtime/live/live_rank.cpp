@@ -7,6 +7,7 @@
 #include "models/workload/moe/moe_model.hpp"
 #include "runtime/moe/replicas.hpp"
 #include "sim/base/checks.hpp"
+#include "sim/base/fingerprint.hpp"
 #include "sim/base/rng.hpp"
 
 namespace rehearse {
@@ -141,6 +142,16 @@ void LiveRank::step() {
     log_.add(waits, end, last);
     log_.end_step(last);
     ++step_;
+}
+
+std::uint64_t LiveRank::value_fingerprint() const {
+    Fingerprint fingerprint;
+    for (const std::unique_ptr<ExpertLayer>& layer : layers_) {
+        if (layer == nullptr) continue;
+        for (const LiveElement value : layer->output()) fingerprint.add(std::uint64_t{value.bits});
+        for (const LiveElement value : layer->input_gradient()) fingerprint.add(std::uint64_t{value.bits});
+    }
+    return fingerprint.value();
 }
 
 Operation LiveRank::operation_of(const Instruction& instruction, const Segment* segment, const char* name) const {

@@ -83,8 +83,9 @@ LiveComparison live(const LiveRequest& request) {
     if (!speaks(request)) return result;
     const Table table = phase_table(result.measured, compares ? &result.predicted : nullptr);
     if (!is_on(request.quiet))
-        fmt::print("{}: {} ranks, {} steps, spread {:.1f} %\n{}", scenario.name(), workload.layout.rank_count(),
-                   request.steps, 100 * result.spread, table.render(TableFormat::text));
+        fmt::print("{}: {} ranks, {} steps, spread {:.1f} %, values {:016x}\n{}", scenario.name(),
+                   workload.layout.rank_count(), request.steps, 100 * result.spread, timeline.fingerprint,
+                   table.render(TableFormat::text));
     if (!output) return result;
     const StepRecord step{timeline.end, timeline.parts, timeline.last_arrivals, timeline.traffic};
     Metrics metrics = measure(step, workload, cluster, placement, scenario.models().profile.peak);
