@@ -28,7 +28,7 @@ CalibrationSample timed(const char* what, const char* size_name, std::int64_t si
         const Clock::time_point begin = Clock::now();
         decide(i + 2);
         const double seconds = std::chrono::duration<double>(Clock::now() - begin).count();
-        if (i >= 0) sample.seconds.push_back(std::max(seconds, 1e-9));
+        if (i >= 0) sample.seconds.push_back(std::max(1.0, std::round(1e9 * seconds)) * 1e-9);
     }
     return sample;
 }

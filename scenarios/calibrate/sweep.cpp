@@ -94,7 +94,7 @@ void add_samples(const LiveReport& report, std::vector<CalibrationSample>& sampl
         for (std::size_t step = 0; step < report.step_seconds.size(); ++step) {
             double sum = 0;
             for (const std::vector<OperationTimes>& rank : report.times) sum += rank[i].end[step] - rank[i].begin[step];
-            sample.seconds.push_back(std::max(sum / ranks, 1e-9));  // the clock's resolution
+            sample.seconds.push_back(std::max(1.0, std::round(1e9 * sum / ranks)) * 1e-9);  // the clock's resolution
         }
         const auto same = std::find_if(samples.begin(), samples.end(), [&](const CalibrationSample& other) {
             return label_of(other) == label_of(sample);
