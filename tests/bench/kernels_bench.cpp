@@ -144,6 +144,26 @@ void add_movements(MachineRoof& roof, const Tokens& t) {
                     });
 }
 
+// The three products of a linear layer of m rows, k inputs and n outputs.
+template <class T>
+void add_products(MachineRoof& roof, std::int64_t m, std::int64_t n, std::int64_t k) {
+    const std::pair<const char*, Transposed> forms[] = {
+        {"forward", Transposed::none}, {"input_gradient", Transposed::right}, {"weight_gradient", Transposed::left}};
+    for (const auto& [name, form] : forms) {
+        const std::string full = fmt::format("gemm/{}/{}/{}x{}x{}", name, type_name<T>, m, n, k);
+        benchmark::RegisterBenchmark(full.c_str(), [&roof, m, n, k, transposed = form](State& state) {
+            CpuContext context;
+            const auto a = drawn<T>(m * k), b = drawn<T>(k * n);
+            std::vector<float> c(static_cast<std::size_t>(m * n));
+            const bool left = transposed == Transposed::left, right = transposed == Transposed::right;
+            const Matrix<const T> a_matrix(a, left ? k : m, left ? m : k), b_matrix(b, right ? n : k, right ? k : n);
+            const double seconds =
+                run(state, [&] { gemm(context, a_matrix, b_matrix, Matrix<float>(c, m, n), transposed); });
+            report(state, "FLOP/s", gemm_work(m, n, k, sizeof(T), sizeof(float)).flops, seconds, roof.gemm<T>());
+        });
+    }
+}
+
 struct Experts {
     std::int64_t experts, rows, hidden, intermediate;  // rows of each expert
     std::string name() const { return fmt::format("{}x{}rows/{}x{}", experts, rows, hidden, intermediate); }
@@ -266,11 +286,18 @@ void add_streams(MachineRoof& roof, std::int64_t n) {
     add_stream<T>(roof, "rms_norm", n, 2, [n](auto& context, auto& a, auto& b, auto&, auto& out) {
         rms_norm<T>(context, {a, n / width, width}, std::span(b).first(width), {out, n / width, width});
     });
-    add_stream<T>(roof, "swiglu", n, 3, [n](auto& context, auto& a, auto&, auto&, auto& out) {
-        // n / 2 values of each half: half of the elements of a triad, so two calls are one.
-        for (int half = 0; half < 2; ++half) {
-            swiglu<T>(context, {a, n / (2 * width), 2 * width},
-                      {std::span(out).first(static_cast<std::size_t>(n / 2)), n / (2 * width), width});
+    // A call moves half as much as the name says (n elements of g and u give n / 2), so two calls are one.
+    const auto half = static_cast<std::size_t>(n / 2);
+    const std::int64_t rows = n / (2 * width);
+    add_stream<T>(roof, "swiglu", n, 3, [half, rows](auto& context, auto& a, auto&, auto&, auto& out) {
+        for (int call = 0; call < 2; ++call) {
+            swiglu<T>(context, {a, rows, 2 * width}, {std::span(out).first(half), rows, width});
+        }
+    });
+    add_stream<T>(roof, "swiglu_backward", n, 5, [half, rows](auto& context, auto& a, auto& b, auto&, auto& out) {
+        for (int call = 0; call < 2; ++call) {
+            swiglu_backward<T>(context, {std::span(b).first(half), rows, width}, {a, rows, 2 * width},
+                               {out, rows, 2 * width});
         }
     });
 }
@@ -310,6 +337,10 @@ void register_all(MachineRoof& roof) {
                              Experts{4, 200, 1024, 704}}) {
         add_experts<float>(roof, e);
         add_experts<Bf16>(roof, e);
+    }
+    for (const std::int64_t rows : {128, 1024}) {
+        add_products<float>(roof, rows, 2048, 1024);
+        add_products<Bf16>(roof, rows, 2048, 1024);
     }
     add_streams<float>(roof, 1 << 22);
     add_streams<Bf16>(roof, 1 << 22);
