@@ -54,7 +54,8 @@ MeasuredCosts measured_costs(const CalibrationFile& calibration) {
     std::map<std::string, std::vector<GemmPoint>> products;
     std::map<std::pair<std::string, std::int64_t>, std::vector<CurvePoint>> collectives;
     for (const CalibrationSample& sample : calibration.samples) {
-        const auto bytes = entry(sample.shape, !sample.shape.empty() && sample.shape.front().first == "flops" ? "flops" : "bytes");
+        const auto bytes =
+            entry(sample.shape, !sample.shape.empty() && sample.shape.front().first == "flops" ? "flops" : "bytes");
         const auto ranks = entry(sample.shape, "ranks");
         const auto m = entry(sample.shape, "m"), n = entry(sample.shape, "n"), k = entry(sample.shape, "k");
         const double time = median_seconds(sample);

@@ -100,10 +100,10 @@ struct DeviceProfile {
     std::vector<ProfileNote> notes;
 };
 
-// Reads a profile file, and the calibration file that its key `calibration` names, relative to it. Every number of DeviceProfile stands in it, with its provenance and within the range of
-// profile_keys.hpp; InputError with all faults otherwise, each at its place. The defaults above are for profiles that
-// are made in code: none of them reaches a profile that was read. Looking up a profile by name is the scenario's affair
-// (models.profile).
+// Reads a profile file, and the calibration file that its key `calibration` names, relative to it. Every number of
+// DeviceProfile stands in it, with its provenance and within the range of profile_keys.hpp; InputError with all faults
+// otherwise, each at its place. The defaults above are for profiles that are made in code: none of them reaches a
+// profile that was read. Looking up a profile by name is the scenario's affair (models.profile).
 DeviceProfile read_profile(const std::string& path);
 
 // The profile on nodes whose GPUs send `nvlink` one way: no collective inside a node is faster.

@@ -100,7 +100,8 @@ double CollectivePricing::rows_in_form(const LocalCollective& collective, std::o
 double CollectivePricing::rows_as_gather(const LocalCollective& collective, double share) const {
     const ExchangeShape& shape = collective.exchange;
     const double n = fabric_.expert.size;
-    return local_collective_seconds(profile_, CollectiveKind::all_gather, shape.tokens * n * shape.token_bytes * share, fabric_.expert.size);
+    return local_collective_seconds(profile_, CollectiveKind::all_gather, shape.tokens * n * shape.token_bytes * share,
+                                    fabric_.expert.size);
 }
 
 // Share of the multiprocessors that it takes while it runs.

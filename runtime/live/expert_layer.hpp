@@ -26,7 +26,8 @@
 
 namespace rehearse {
 
-using LiveElement = kernels::Bf16;  // activations and weights; sums, gradients of weights and the gate's logits are fp32
+using LiveElement =
+    kernels::Bf16;  // activations and weights; sums, gradients of weights and the gate's logits are fp32
 
 struct ExpertLayerShape {
     std::int64_t tokens = 0, hidden = 0, experts = 0, top_k = 1, inner = 0;

@@ -205,7 +205,8 @@ double ExpertLayer::dispatch_into(std::string_view product, const StreamPolicy& 
     } else {
         stream_->reopen();
     }
-    const Matrix<LiveElement> rows = received(what.received, shape_.hidden), result = received(what.result, what.columns);
+    const Matrix<LiveElement> rows = received(what.received, shape_.hidden),
+                              result = received(what.result, what.columns);
     Clock::duration busy{};
     StreamedDispatch(group_, exchange_, *stream_, shape_.slots, row_bytes)
         .run_all(std::as_bytes(std::span(what.sent)), std::as_writable_bytes(rows.values()),

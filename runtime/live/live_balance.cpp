@@ -29,6 +29,17 @@ std::span<T> part_of(std::vector<T>& stack, std::uint32_t slots, std::uint32_t s
     return std::span(stack).subspan(slot * size, size);
 }
 
+// Both hold floats.
+void add_floats(std::span<std::byte> sums, std::span<const std::byte> added) {
+    for (std::size_t i = 0; i < sums.size(); i += sizeof(float)) {
+        float a = 0, b = 0;
+        std::memcpy(&a, sums.data() + i, sizeof a);
+        std::memcpy(&b, added.data() + i, sizeof b);
+        a += b;
+        std::memcpy(sums.data() + i, &a, sizeof a);
+    }
+}
+
 }  // namespace
 
 LiveBalance::LiveBalance(const TrainingSpec& training, const BalancerPolicy& policy, std::vector<ExpertLayer*> layers,
@@ -135,9 +146,7 @@ void LiveBalance::carry(ExpertLayer& layer, const std::vector<Move>& moves, Carr
             if (what == Carries::weights) {
                 std::memcpy(part.data(), staging_.data() + used, part.size());
             } else {
-                auto* sums = reinterpret_cast<float*>(part.data());
-                const auto* added = reinterpret_cast<const float*>(staging_.data() + used);
-                for (std::size_t i = 0; i < part.size() / sizeof(float); ++i) sums[i] += added[i];
+                add_floats(part, std::span<const std::byte>(staging_).subspan(used, part.size()));
             }
             used += part.size();
         }

@@ -1,6 +1,7 @@
 // The load balancer at work on a live rank: one per layer, fed with the counts of a step as summed over all ranks, so
 // that every rank decides alike. What it decides is carried out between two steps: experts travel to their new slots.
-// Within a step, ranks that hold copies of an expert add up its gradients at the first of them and get its weights back.
+// Within a step, ranks that hold copies of an expert add up its gradients at the first of them and get its weights
+// back.
 #pragma once
 
 #include <memory>

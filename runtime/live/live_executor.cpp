@@ -1,5 +1,7 @@
 #include "runtime/live/live_executor.hpp"
 
+#include <sched.h>
+
 #include <algorithm>
 #include <atomic>
 #include <cmath>
@@ -113,6 +115,11 @@ double LiveReport::spread() const {
 
 RunRanks on_threads(std::uint32_t ranks) {
     return [ranks](const std::function<void(Communicator&)>& body) { run_thread_ranks(ranks, body); };
+}
+
+std::int64_t local_cores() {
+    cpu_set_t allowed;
+    return sched_getaffinity(0, sizeof allowed, &allowed) == 0 ? CPU_COUNT(&allowed) : 1;
 }
 
 Timeline LiveExecutor::execute(const Workload& workload) {

@@ -37,6 +37,7 @@ struct LiveReport {
 // Calls the function once on each rank, with its communicator, and returns when all that run here are through.
 using RunRanks = std::function<void(const std::function<void(Communicator&)>&)>;
 RunRanks on_threads(std::uint32_t ranks);
+std::int64_t local_cores();  // that this process may run on
 
 class LiveExecutor : public Executor {
 public:

@@ -274,7 +274,8 @@ void LiveRank::group_collective(const Instruction& instruction) {
     if (spec.verb == CollectiveVerb::all_reduce) {
         group.all_reduce(std::span(gradients_).first(bytes / sizeof(float)));
     } else if (spec.verb == CollectiveVerb::reduce_scatter) {
-        group.reduce_scatter(std::span(gradients_).first(shard * group.size()), std::span(gradient_shard_).first(shard));
+        group.reduce_scatter(std::span(gradients_).first(shard * group.size()),
+                             std::span(gradient_shard_).first(shard));
     } else if (spec.verb == CollectiveVerb::all_gather) {
         gathered_.resize(std::max(gathered_.size(), shard * sizeof(float) * group.size()));
         group.all_gather(std::as_bytes(std::span(gradient_shard_).first(shard)),

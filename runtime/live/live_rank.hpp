@@ -18,8 +18,8 @@ public:
     LiveRank(const Workload& workload, const PolicySpec& policies, std::uint64_t seed, Communicator& world);
     void step();
     OperationLog& log() { return log_; }
-    // Of what the layers gave in the last step: equal seeds give equal values, on threads and processes alike, but where
-    // rows are streamed and products are cut as they arrive.
+    // Of what the layers gave in the last step: equal seeds give equal values, on threads and processes alike, but
+    // where rows are streamed and products are cut as they arrive.
     std::uint64_t value_fingerprint() const;
 
 private:

@@ -67,7 +67,8 @@ TokenBatches::TokenBatches(const TrainingSpec& training, std::int64_t tokens, st
                                         static_cast<std::uint64_t>(token);
                     draw_experts(inclusion, model.experts.top_k, random, entity, b, mine);
                 }
-                LiveElement* features = values_.data() + b * size_ + static_cast<std::size_t>(token * hidden + layer * experts);
+                LiveElement* features =
+                    values_.data() + b * size_ + static_cast<std::size_t>(token * hidden + layer * experts);
                 float value = chosen;
                 for (const std::uint32_t expert : mine) {
                     features[expert] = kernels::from_float<LiveElement>(value);

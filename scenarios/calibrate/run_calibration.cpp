@@ -5,7 +5,7 @@
 #include <sys/utsname.h>
 
 #include <algorithm>
-#include <chrono>
+#include <ctime>
 #include <fstream>
 #include <set>
 
@@ -22,7 +22,7 @@ namespace {
 
 constexpr int rounds_most = 3;
 
-std::string today() { return fmt::format("{:%Y-%m-%d}", fmt::gmtime(std::chrono::system_clock::now())); }
+std::string today() { return fmt::format("{:%Y-%m-%d}", fmt::gmtime(std::time(nullptr))); }
 
 std::string cpu_entry(const std::string& wanted) {
     std::ifstream info("/proc/cpuinfo");
@@ -57,7 +57,8 @@ std::string local_device_name() {
 
 int run_calibration(const CalibrateRunRequest& request) {
     CalibrationFile file;
-    file.device = {local_device_name(), DeviceKind::cpu, request.ranks, kernel_release(), cpu_entry("cpu MHz") + " MHz"};
+    file.device = {local_device_name(), DeviceKind::cpu, request.ranks, kernel_release(),
+                   cpu_entry("cpu MHz") + " MHz"};
     file.software = {{"compiler", __VERSION__}};
     file.date = request.date.empty() ? today() : request.date;
     file.source.command = fmt::format("rehearse calibrate run --ranks {} --steps {}", request.ranks, request.steps);
@@ -65,8 +66,9 @@ int run_calibration(const CalibrateRunRequest& request) {
     const std::vector<SweepShape> shapes = sweep_shapes(request.size);
     for (std::size_t i = 0; i < shapes.size(); ++i) {
         const SweepShape& shape = shapes[i];
-        fmt::print(stderr, "{} of {}: {} tokens of {}, {} experts of {}, top-{}{}\n", i + 1, shapes.size(), shape.tokens,
-                   shape.hidden, shape.experts, shape.inner, shape.top_k, shape.refills > 0 ? ", streamed" : "");
+        fmt::print(stderr, "{} of {}: {} tokens of {}, {} experts of {}, top-{}{}\n", i + 1, shapes.size(),
+                   shape.tokens, shape.hidden, shape.experts, shape.inner, shape.top_k,
+                   shape.refills > 0 ? ", streamed" : "");
         std::vector<CalibrationSample> good, bad;
         for (int round = 0; round < rounds_most && (round == 0 || !bad.empty()); ++round) {
             std::vector<CalibrationSample> samples;
@@ -81,9 +83,9 @@ int run_calibration(const CalibrateRunRequest& request) {
         for (const CalibrationSample& sample : bad)
             noisy.push_back(fmt::format("{} (spread {:.0f} %)", label_of(sample), 100 * relative_spread(sample)));
         for (CalibrationSample& sample : good) {
-            const auto same = std::find_if(file.samples.begin(), file.samples.end(), [&](const CalibrationSample& other) {
-                return label_of(other) == label_of(sample);
-            });
+            const auto same =
+                std::find_if(file.samples.begin(), file.samples.end(),
+                             [&](const CalibrationSample& other) { return label_of(other) == label_of(sample); });
             if (same == file.samples.end()) file.samples.push_back(std::move(sample));
             else same->seconds.insert(same->seconds.end(), sample.seconds.begin(), sample.seconds.end());
         }

@@ -16,7 +16,8 @@ public:
         const TrainingSpec& training = scenario_.training();
         const ModelSpec& model = training.model;
         if (model.kind != ModelKind::moe || model.experts.routed == 0)
-            return findings_.fault("training.model.kind", "a live run works on mixtures of experts", "moe with experts");
+            return findings_.fault("training.model.kind", "a live run works on mixtures of experts",
+                                   "moe with experts");
         if (scenario_.job().gpus > cores)
             findings_.fault("job.gpus", fmt::format("{} ranks on {} cores", scenario_.job().gpus, cores),
                             "at most one rank per core", "use fewer ranks, or a larger machine");

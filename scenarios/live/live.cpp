@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
-#include <thread>
 
 #include "scenarios/calibrate/run_calibration.hpp"
 #include "scenarios/job_traffic.hpp"
@@ -24,16 +23,15 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-std::int64_t cores() { return std::max(1u, std::thread::hardware_concurrency()); }
-
 // What was measured on this machine goes into the profile: from the file that was named, or the profile's own.
 ValidScenario with_calibration(const LiveRequest& request, Scenario scenario) {
     DeviceProfile& profile = scenario.models.profile;
     const std::string path = request.calibration.empty() ? profile.calibration_path : request.calibration;
     if (path.empty())
-        throw InputError({{find_place(scenario.written, "models.profile"), "models.profile",
-                           fmt::format("the profile {} names no calibration file", scenario.models.profile_name),
-                           "what was measured on this machine", "rehearse calibrate run --out FILE, then --calibration FILE"}});
+        throw InputError(
+            {{find_place(scenario.written, "models.profile"), "models.profile",
+              fmt::format("the profile {} names no calibration file", scenario.models.profile_name),
+              "what was measured on this machine", "rehearse calibrate run --out FILE, then --calibration FILE"}});
     const CalibrationFile calibration = read_calibration_file(path);
     const auto other = device_mismatch(calibration, local_device_name());
     if (other && !is_on(request.force_device))
@@ -46,8 +44,11 @@ RunRanks ranks_of(const LiveRequest& request, const ValidScenario& scenario) {
     if (request.processes == nullptr) return on_threads(static_cast<std::uint32_t>(scenario.job().gpus));
     Communicator& world = request.processes->communicator();
     if (world.size() != scenario.job().gpus)
-        throw InputError({{{}, "--mpi", fmt::format("{} processes for {} ranks", world.size(), scenario.job().gpus),
-                           "one process per rank", fmt::format("mpirun -n {} rehearse live ...", scenario.job().gpus)}});
+        throw InputError({{{},
+                           "--mpi",
+                           fmt::format("{} processes for {} ranks", world.size(), scenario.job().gpus),
+                           "one process per rank",
+                           fmt::format("mpirun -n {} rehearse live ...", scenario.job().gpus)}});
     return [&world](const std::function<void(Communicator&)>& body) { body(world); };
 }
 
@@ -62,7 +63,7 @@ LiveComparison live(const LiveRequest& request) {
     const bool compares = is_on(request.compare);
     Scenario raw = read_scenario(request.path, request.overrides);
     const ValidScenario scenario = compares ? with_calibration(request, std::move(raw)) : validate(std::move(raw));
-    check_live(scenario, cores());
+    check_live(scenario, local_cores());
     std::optional<OutputFolder> output;
     if (request.out && speaks(request)) output.emplace(*request.out);
 

@@ -59,7 +59,8 @@ TEST(LocalCollective, PassesLatencyAndBus) {
     // All-gather of 80 MB over 8: 20 us + 7/8 * 80 MB / 200 GB/s = 370 us; all-reduce twice that.
     EXPECT_NEAR(local_collective_seconds(device, CollectiveKind::all_gather, 80e6, 8), 370e-6, 1e-12);
     EXPECT_NEAR(local_collective_seconds(device, CollectiveKind::all_reduce, 80e6, 8), 740e-6, 1e-12);
-    EXPECT_NEAR(local_collective_seconds(device, CollectiveKind::all_gather, 80e6, 4), 10e-6 + 0.75 * 80e6 / 100e9, 1e-12);
+    EXPECT_NEAR(local_collective_seconds(device, CollectiveKind::all_gather, 80e6, 4), 10e-6 + 0.75 * 80e6 / 100e9,
+                1e-12);
     EXPECT_DOUBLE_EQ(local_collective_seconds(device, CollectiveKind::all_gather, 80e6, 1), 0);
 }
 
