@@ -5,7 +5,7 @@
 #include <sys/utsname.h>
 
 #include <algorithm>
-#include <ctime>
+#include <chrono>
 #include <fstream>
 #include <set>
 
@@ -22,7 +22,7 @@ namespace {
 
 constexpr int rounds_most = 3;
 
-std::string today() { return fmt::format("{:%Y-%m-%d}", fmt::gmtime(std::time(nullptr))); }
+std::string today() { return fmt::format("{:%Y-%m-%d}", fmt::gmtime(std::chrono::system_clock::now())); }
 
 std::string cpu_entry(const std::string& wanted) {
     std::ifstream info("/proc/cpuinfo");
