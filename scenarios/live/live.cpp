@@ -63,7 +63,8 @@ LiveComparison live(const LiveRequest& request) {
     const bool compares = is_on(request.compare);
     Scenario raw = read_scenario(request.path, request.overrides);
     const ValidScenario scenario = compares ? with_calibration(request, std::move(raw)) : validate(std::move(raw));
-    check_live(scenario, local_cores());
+    // mpirun says where its processes run; threads are this program's affair.
+    check_live(scenario, request.processes == nullptr ? local_cores() : scenario.job().gpus);
     std::optional<OutputFolder> output;
     if (request.out && speaks(request)) output.emplace(*request.out);
 
@@ -74,6 +75,8 @@ LiveComparison live(const LiveRequest& request) {
                           {std::max(request.warmup, scenario.policies().warmup_steps), request.steps, scenario.seed()},
                           ranks_of(request, scenario));
     Timeline timeline = executor.execute(workload);
+    timeline.traffic.bytes.resize(cluster.links().size());  // links are the simulation's: nothing was counted on them
+    timeline.traffic.busy_seconds.resize(cluster.links().size());
 
     LiveComparison result{measured_phases(executor.report()), {}, executor.report().spread()};
     if (compares) {
