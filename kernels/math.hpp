@@ -6,8 +6,8 @@
 
 namespace rehearse::kernels {
 
-// e^x to about 2 units in the last place for x in [-86.64, 88.72]. Range reduction by log 2 in two parts and the polynomial
-// of Cephes' expf (S. L. Moshier, Methods and Programs for Mathematical Functions, 1989).
+// e^x to about 2 units in the last place for x in [-86.64, 88.72]. Range reduction by log 2 in two parts and the
+// polynomial of Cephes' expf (S. L. Moshier, Methods and Programs for Mathematical Functions, 1989).
 template <class V>
 REHEARSE_SCALAR V exponential_inside(V x) {
     const V round_bias = V{} + 12582912.0f;  // 1.5 * 2^23: its last place is 1
