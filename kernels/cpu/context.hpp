@@ -20,7 +20,7 @@ enum class Scratch {
     gemm,
     gemm_left,
     gemm_right,
-    gemm_result,
+    gemm_result, padded_left, padded_right, padded_result,
     scores,
     probabilities,
     d_probabilities,

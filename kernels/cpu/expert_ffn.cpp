@@ -2,6 +2,7 @@
 
 #include "kernels/body/swiglu.hpp"
 #include "kernels/cpu/launch.hpp"
+#include "kernels/cpu/padded_gemm.hpp"
 #include "kernels/cpu/row_tiles.hpp"
 
 namespace rehearse::kernels {
@@ -13,8 +14,8 @@ void grouped_gemm(CpuContext& context, RowCounts rows_per_expert, Input<T> a, St
     check_rows(rows_per_expert, a.rows(), weights.experts);
     check_rows(rows_per_expert, c.rows(), weights.experts);
     for_each_tile(rows_per_expert, [&](const RowTile& tile) {
-        gemm(context, a.slice(tile.first_row, tile.rows), weights.of(tile.expert), c.slice(tile.first_row, tile.rows),
-             transposed);
+        padded_gemm<T>(context, a.slice(tile.first_row, tile.rows), weights.of(tile.expert),
+                       c.slice(tile.first_row, tile.rows), transposed);
     });
 }
 
@@ -26,7 +27,7 @@ void grouped_weight_gradient(CpuContext& context, RowCounts rows_per_expert, Mat
     std::int64_t first = 0;
     for (std::int64_t expert = 0; expert < d_weights.experts; ++expert) {
         const std::int64_t rows = rows_per_expert[static_cast<std::size_t>(expert)];
-        gemm(context, x.slice(first, rows), d_y.slice(first, rows), d_weights.of(expert), Transposed::left, write);
+        padded_gradient<T>(context, x.slice(first, rows), d_y.slice(first, rows), d_weights.of(expert), write);
         first += rows;
     }
 }
@@ -51,9 +52,10 @@ void expert_ffn_tile(CpuContext& context, const RowTile& tile, Input<T> x, const
                      ExpertActivations<T> kept, Matrix<T> y) {
     const Matrix<T> up = kept.up.slice(tile.first_row, tile.rows);
     const Matrix<T> activated = kept.activated.slice(tile.first_row, tile.rows);
-    gemm(context, x.slice(tile.first_row, tile.rows), weights.up.of(tile.expert), up);
+    padded_gemm<T>(context, x.slice(tile.first_row, tile.rows), weights.up.of(tile.expert), up, Transposed::none);
     swiglu(context, Input<T>(up), activated);
-    gemm(context, activated, weights.down.of(tile.expert), y.slice(tile.first_row, tile.rows));
+    padded_gemm<T>(context, activated, weights.down.of(tile.expert), y.slice(tile.first_row, tile.rows),
+                   Transposed::none);
 }
 
 template <class T>

@@ -45,8 +45,14 @@ double grouped_tile_seconds(const DeviceProfile& profile, const GemmShape& shape
 // 16-byte loads need every contiguous dimension to be a multiple of 8 half-precision elements.
 bool is_misaligned(const GemmShape& shape) { return shape.m % 8 != 0 || shape.n % 8 != 0 || shape.k % 8 != 0; }
 
-const GemmSurface* measured_product(const DeviceProfile& profile, const GemmShape& shape) {
-    return profile.measured.product(shape.output_bytes == 8 ? "gemm wgrad" : "gemm");
+enum class ProductCall : std::uint8_t { single, grouped };
+
+const GemmTable* measured_product(const DeviceProfile& profile, const GemmShape& shape, ProductCall call) {
+    const bool adds_up = shape.output_bytes == 8;
+    const MeasuredCosts& measured = profile.measured;
+    const GemmTable* grouped = measured.product(adds_up ? "grouped wgrad" : "grouped gemm");
+    if (call == ProductCall::grouped && grouped != nullptr) return grouped;
+    return measured.product(adds_up ? "gemm wgrad" : "gemm");
 }
 
 const char* measured_name(CollectiveKind kind) {
@@ -94,8 +100,9 @@ double smooth_max(double a, double b) {
 }
 
 double gemm_seconds(const DeviceProfile& profile, const GemmShape& shape) {
-    if (const GemmSurface* surface = measured_product(profile, shape))
-        return gemm_seconds(*surface, shape.batch, shape.m, shape.n, shape.k);
+    const ProductCall call = shape.batch > 1 ? ProductCall::grouped : ProductCall::single;
+    if (const GemmTable* table = measured_product(profile, shape, call))
+        return table->seconds(shape.batch, shape.m, shape.n, shape.k);
     const double m = static_cast<double>(shape.m), n = static_cast<double>(shape.n), k = static_cast<double>(shape.k);
     const double batch = static_cast<double>(shape.batch), result = m * n * shape.fill;
     if (profile.gemm_surface)
@@ -112,13 +119,13 @@ double grouped_gemm_seconds(const DeviceProfile& profile, const GemmShape& shape
                             std::span<const double> heights) {
     double rows = 0;
     for (const double height : heights) rows += height;
-    if (const GemmSurface* surface = measured_product(profile, shape)) {
-        double time = 0;  // one after the other
+    if (const GemmTable* table = measured_product(profile, shape, ProductCall::grouped)) {
+        double time = 0;  // one after the other; the kernels pad rows (kernels/cpu/padded_gemm.hpp)
         for (const double height : heights) {
-            const std::int64_t whole = std::llround(height);
-            if (whole == 0 && by == GroupedBy::m) continue;
-            time += by == GroupedBy::m ? gemm_seconds(*surface, 1, whole, shape.n, shape.k)
-                                       : gemm_seconds(*surface, 1, shape.m, shape.n, whole);
+            const std::int64_t whole = (std::llround(height) + 15) / 16 * 16;
+            if (whole == 0) continue;
+            time += by == GroupedBy::m ? table->seconds(1, whole, shape.n, shape.k)
+                                       : table->seconds(1, shape.m, shape.n, whole);
         }
         return time;
     }

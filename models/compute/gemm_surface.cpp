@@ -1,5 +1,7 @@
 #include "models/compute/gemm_surface.hpp"
 
+#include <cmath>
+
 #include <algorithm>
 #include <array>
 #include <numeric>
@@ -43,6 +45,27 @@ std::vector<double> gemm_errors(const GemmSurface& surface, std::span<const Gemm
     for (const GemmPoint& p : points)
         errors.push_back(gemm_seconds(surface, p.batch, p.m, p.n, p.k) / p.seconds - 1);
     return errors;
+}
+
+GemmTable::GemmTable(std::span<const GemmPoint> points) : surface_(fit_gemm_surface(points)) {
+    for (const GemmPoint& p : points) {
+        const double predicted = gemm_seconds(surface_, p.batch, p.m, p.n, p.k);
+        const auto log2 = [](std::int64_t side) { return std::log2(static_cast<double>(side)); };
+        misses_.push_back({log2(p.m), log2(p.n), log2(p.k), std::log(p.seconds / predicted)});
+    }
+}
+
+double GemmTable::seconds(std::int64_t batch, std::int64_t m, std::int64_t n, std::int64_t k) const {
+    const double x = std::log2(static_cast<double>(m)), y = std::log2(static_cast<double>(n)),
+                 z = std::log2(static_cast<double>(k));
+    double weights = 0, sum = 0;
+    for (const Miss& miss : misses_) {
+        const double distance = (miss.m - x) * (miss.m - x) + (miss.n - y) * (miss.n - y) + (miss.k - z) * (miss.k - z);
+        const double near = 1 / (distance + 0.0625);
+        weights += near * near;
+        sum += near * near * miss.log_ratio;
+    }
+    return gemm_seconds(surface_, batch, m, n, k) * std::exp(sum / weights);
 }
 
 }  // namespace rehearse

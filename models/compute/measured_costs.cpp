@@ -38,7 +38,7 @@ const PiecewiseCurve* MeasuredCosts::kernel(std::string_view name) const {
 
 const PiecewiseCurve* MeasuredCosts::attention(std::string_view name) const { return find(kernels, name); }
 
-const GemmSurface* MeasuredCosts::product(std::string_view name) const { return find(products, name); }
+const GemmTable* MeasuredCosts::product(std::string_view name) const { return find(products, name); }
 
 const PiecewiseCurve* MeasuredCosts::collective(std::string_view name, std::int64_t ranks) const {
     return find(collectives, std::pair{std::string(name), ranks});
@@ -76,7 +76,7 @@ MeasuredCosts measured_costs(const CalibrationFile& calibration) {
     for (const auto& [name, points] : policies) {
         if (has_two_sizes(points)) costs.policies.emplace(name, fit_piecewise(points, {}));
     }
-    for (const auto& [name, points] : products) costs.products.emplace(name, fit_gemm_surface(points));
+    for (const auto& [name, points] : products) costs.products.emplace(name, GemmTable(points));
     for (const auto& [key, points] : collectives) {
         if (has_two_sizes(points)) costs.collectives.emplace(key, fit_piecewise(points, {}));
     }

@@ -5,7 +5,7 @@
 //     kernels      seconds over the bytes that the workload counts for a kernel (Operator::bytes), by its name; of
 //                  attention over its FLOPs. "stream" stands for those without a curve of their own
 //     products     seconds of a matrix product over its shape: "gemm", and "gemm wgrad" where the result is added up in
-//                  single precision; grouped products are one after the other
+//                  single precision; those of experts, one after the other: "grouped gemm", "grouped wgrad"
 //     collectives  seconds over bytes as collectives/collective.hpp counts them, by name and number of ranks. Dispatch
 //                  and combine are "all_to_all"; through a token stream, "streamed_dispatch"
 //     policies     seconds of a decision over the size of what is decided: "balancer_slow" and "balancer_fast" over
@@ -27,7 +27,7 @@ namespace rehearse {
 
 struct MeasuredCosts {
     std::map<std::string, PiecewiseCurve, std::less<>> kernels;
-    std::map<std::string, GemmSurface, std::less<>> products;
+    std::map<std::string, GemmTable, std::less<>> products;
     std::map<std::pair<std::string, std::int64_t>, PiecewiseCurve> collectives;
 
     std::map<std::string, PiecewiseCurve, std::less<>> policies;
@@ -36,7 +36,7 @@ struct MeasuredCosts {
     // nullptr: not measured.
     const PiecewiseCurve* kernel(std::string_view name) const;     // or "stream"
     const PiecewiseCurve* attention(std::string_view name) const;
-    const GemmSurface* product(std::string_view name) const;
+    const GemmTable* product(std::string_view name) const;
     const PiecewiseCurve* collective(std::string_view name, std::int64_t ranks) const;
     double policy_seconds(std::string_view name, double size) const;  // 0: not measured
 };

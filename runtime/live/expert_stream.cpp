@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "kernels/cpu/padded_gemm.hpp"
 #include "runtime/live/expert_layer.hpp"
 #include "sim/base/checks.hpp"
 
@@ -213,7 +214,7 @@ double ExpertLayer::dispatch_into(std::string_view product, const StreamPolicy& 
                  [&](std::size_t slot, std::size_t first, std::size_t count) {
                      const Clock::time_point began = Clock::now();
                      const auto from = static_cast<std::int64_t>(first), height = static_cast<std::int64_t>(count);
-                     kernels::gemm(context_, rows.slice(from, height), what.weights.of(static_cast<std::int64_t>(slot)),
+                     kernels::padded_gemm<LiveElement>(context_, rows.slice(from, height), what.weights.of(static_cast<std::int64_t>(slot)),
                                    result.slice(from, height), what.transposed);
                      busy += Clock::now() - began;
                  });

@@ -37,7 +37,8 @@ CalibrationSample sample_of(const Operation& operation) {
     const Operator& op = *operation.op;
     switch (op.kind) {
         case OperatorKind::gemm:
-            sample.what = op.output_bytes == 8 ? "gemm wgrad" : "gemm";
+            if (op.expert_rows != ExpertRows::none) sample.what = op.output_bytes == 8 ? "grouped wgrad" : "grouped gemm";
+            else sample.what = op.output_bytes == 8 ? "gemm wgrad" : "gemm";
             sample.shape = {{"batch", op.batch}, {"m", op.m}, {"n", op.n}, {"k", op.k}};
             break;
         case OperatorKind::attention:
@@ -61,6 +62,7 @@ std::vector<SweepShape> sweep_shapes(SweepSize size) {
         {128, 128, 4, 1, 128},  {128, 256, 8, 2, 512},   {256, 256, 4, 2, 256},  {256, 512, 8, 2, 1024},
         {256, 1024, 16, 4, 512}, {512, 512, 8, 1, 1024},  {512, 1024, 4, 2, 512}, {512, 1024, 8, 2, 2048},
         {512, 256, 16, 4, 256}, {1024, 1024, 4, 2, 512}, {1024, 2048, 8, 2, 1024}, {1024, 512, 16, 2, 128},
+        {192, 96, 16, 4, 320},   {576, 704, 8, 2, 640},   {704, 1152, 4, 1, 256},  {896, 448, 8, 2, 384},
         {256, 256, 8, 2, 256, 2}, {512, 512, 8, 2, 512, 4}, {512, 1024, 4, 2, 2048, 4},
     };
 }
