@@ -56,6 +56,13 @@ PolicySpec with_decision(const ValidScenario& scenario) {
     return policies;
 }
 
+// Where kernels were measured on a core, the core itself copies: it reads a page and writes it.
+SimDuration page_copy(const ValidScenario& scenario) {
+    const PiecewiseCurve* stream = scenario.models().profile.measured.kernel("stream");
+    if (stream == nullptr) return {};
+    return seconds(seconds_at(*stream, 2 * static_cast<double>(scenario.policies().pager.spec.page.value)));
+}
+
 // What experts travel over: the node's link, and no faster than collectives were measured.
 Bandwidth expert_link(const ValidScenario& scenario) {
     const NodeSpec& node = scenario.cluster().node;
@@ -79,7 +86,8 @@ Workload workload_of(const ValidScenario& scenario) {
                               expert_link(scenario),
                               scenario.models().profile.message_latency,
                               scenario.seed(),
-                              is_on(scenario.policies().pager.active) ? layer_pace(scenario) : LayerPace{}};
+                              is_on(scenario.policies().pager.active) ? layer_pace(scenario) : LayerPace{},
+                              page_copy(scenario)};
     return located(scenario.plain().written, [&] {
         PolicyOutcome outcome = run_expert_policies(inputs);
         TrainingSpec training = scenario.training();

@@ -49,16 +49,39 @@ double MeasuredCosts::policy_seconds(std::string_view name, double size) const {
     return curve == nullptr ? 0 : seconds_at(*curve, size);
 }
 
+bool is_arithmetic(std::string_view kernel) {
+    for (const std::string_view name : {"flash attention", "swiglu", "top-k", "gate backward", "compute probe"}) {
+        if (kernel.substr(0, name.size()) == name) return true;
+    }
+    return false;
+}
+
+MeasuredCosts at_pace(MeasuredCosts costs, const MeasuredPace& pace) {
+    if (costs.pace.compute <= 0 || costs.pace.memory <= 0) return costs;
+    const double compute = pace.compute / costs.pace.compute, memory = pace.memory / costs.pace.memory;
+    const auto scale = [](PiecewiseCurve& curve, double factor) {
+        for (CurvePoint& knot : curve.knots) knot.seconds *= factor;
+    };
+    for (auto& [name, curve] : costs.kernels) scale(curve, is_arithmetic(name) ? compute : memory);
+    for (auto& [key, curve] : costs.collectives) scale(curve, memory);
+    for (auto& [name, table] : costs.products) table.scale(compute);
+    costs.pace = pace;
+    return costs;
+}
+
 MeasuredCosts measured_costs(const CalibrationFile& calibration) {
     std::map<std::string, std::vector<CurvePoint>> kernels, policies;
     std::map<std::string, std::vector<GemmPoint>> products;
     std::map<std::pair<std::string, std::int64_t>, std::vector<CurvePoint>> collectives;
+    MeasuredCosts costs;
     for (const CalibrationSample& sample : calibration.samples) {
         const auto bytes =
             entry(sample.shape, !sample.shape.empty() && sample.shape.front().first == "flops" ? "flops" : "bytes");
         const auto ranks = entry(sample.shape, "ranks");
         const auto m = entry(sample.shape, "m"), n = entry(sample.shape, "n"), k = entry(sample.shape, "k");
         const double time = median_seconds(sample);
+        if (sample.what == "compute probe") costs.pace.compute = time;
+        if (sample.what == "memory probe") costs.pace.memory = time;
         if (sample.kind == SampleKind::policy && !sample.shape.empty()) {
             policies[sample.what].push_back({static_cast<double>(sample.shape.front().second), time});
         } else if (m && n && k) {
@@ -69,7 +92,6 @@ MeasuredCosts measured_costs(const CalibrationFile& calibration) {
             else kernels[sample.what].push_back(point);
         }
     }
-    MeasuredCosts costs;
     for (const auto& [name, points] : kernels) {
         if (has_two_sizes(points)) costs.kernels.emplace(name, fit_piecewise(points, {}));
     }

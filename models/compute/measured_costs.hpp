@@ -25,7 +25,14 @@
 
 namespace rehearse {
 
+// Seconds of the two pieces of work that say how fast the device was ("compute probe", "memory probe"; runtime/live/pace);
+// 0: not said.
+struct MeasuredPace {
+    double compute = 0, memory = 0;
+};
+
 struct MeasuredCosts {
+    MeasuredPace pace;
     std::map<std::string, PiecewiseCurve, std::less<>> kernels;
     std::map<std::string, GemmTable, std::less<>> products;
     std::map<std::pair<std::string, std::int64_t>, PiecewiseCurve> collectives;
@@ -40,6 +47,12 @@ struct MeasuredCosts {
     const PiecewiseCurve* collective(std::string_view name, std::int64_t ranks) const;
     double policy_seconds(std::string_view name, double size) const;  // 0: not measured
 };
+
+// The costs at another pace: products, attention and kernels of arithmetic by the ratio of the compute probes, all others
+// and collectives by that of the memory probes.
+MeasuredCosts at_pace(MeasuredCosts costs, const MeasuredPace& pace);
+// Whether a kernel of that name goes with the compute probe.
+bool is_arithmetic(std::string_view kernel);
 
 // Of the samples that have these shapes; a kernel or collective of one size only is left out.
 MeasuredCosts measured_costs(const CalibrationFile& calibration);

@@ -16,6 +16,29 @@ namespace rehearse {
 
 namespace {
 
+double median(std::vector<double> values) {
+    std::sort(values.begin(), values.end());
+    return 0.5 * (values[(values.size() - 1) / 2] + values[values.size() / 2]);
+}
+
+// Median over the steps, mean over the ranks.
+Pace pace_of(Communicator& world, const std::vector<Pace>& steps) {
+    std::vector<double> compute, memory;
+    for (const Pace& step : steps) {
+        compute.push_back(step.compute);
+        memory.push_back(step.memory);
+    }
+    const Pace mine{median(std::move(compute)), median(std::move(memory))};
+    std::vector<Pace> all(world.size());
+    world.all_gather(std::as_bytes(std::span<const Pace>(&mine, 1)), std::as_writable_bytes(std::span(all)));
+    Pace mean;
+    for (const Pace& one : all) {
+        mean.compute += one.compute / static_cast<double>(all.size());
+        mean.memory += one.memory / static_cast<double>(all.size());
+    }
+    return mean;
+}
+
 SimTime at(double seconds) { return SimTime{std::llround(seconds * 1e12)}; }
 
 // Every rank gets the times of all of them: begin and end of each operation in each step, and its rows.
@@ -80,11 +103,6 @@ Timeline timeline_of(const LiveReport& report) {
     return timeline;
 }
 
-double median(std::vector<double> values) {
-    std::sort(values.begin(), values.end());
-    return 0.5 * (values[(values.size() - 1) / 2] + values[values.size() / 2]);
-}
-
 }  // namespace
 
 std::size_t LiveReport::median_step() const {
@@ -133,8 +151,9 @@ Timeline LiveExecutor::execute(const Workload& workload) {
         for (std::int64_t i = 0; i < spec_.steps; ++i) rank.step();
         std::vector<std::vector<OperationTimes>> times = gather(world, rank.log());
         const std::uint64_t fingerprint = joined(world, rank.value_fingerprint());
+        const Pace pace = pace_of(world, rank.log().paces());
         if (is_kept.exchange(true)) return;  // by another rank of this process
-        report_ = {rank.log().operations(), std::move(times), rank.log().step_seconds(), fingerprint};
+        report_ = {rank.log().operations(), std::move(times), rank.log().step_seconds(), pace, fingerprint};
     });
     return timeline_of(report_);
 }

@@ -27,6 +27,7 @@ struct LiveReport {
     std::vector<Operation> operations;                // of a step, in order; the same on every rank
     std::vector<std::vector<OperationTimes>> times;   // by rank and operation
     std::vector<double> step_seconds;                 // by step
+    Pace pace;                                        // median over the steps, mean over the ranks
     std::uint64_t value_fingerprint = 0;              // of what all ranks computed in the last step
     std::size_t median_step() const;
     // Median over the steps, mean over the ranks.

@@ -40,7 +40,8 @@ void fill(std::span<LiveElement> values, const Stream& random, std::uint64_t ent
 }  // namespace
 
 LiveRank::LiveRank(const Workload& workload, const PolicySpec& policies, std::uint64_t seed, Communicator& world)
-    : workload_(workload), policies_(policies), world_(world), dense_(workload.training, context_),
+    : workload_(workload), policies_(policies), world_(world), probe_(context_),
+      dense_(workload.training, context_),
       batches_(workload.training, tokens_of(workload.training), world.rank(), seed) {
     const TrainingSpec& training = workload_.training;
     const ModelSpec& model = training.model;
@@ -122,7 +123,9 @@ std::size_t LiveRank::place_of(const Segment& segment) const {
 }
 
 void LiveRank::step() {
-    log_.begin_step(world_.meet());
+    world_.meet();
+    const Pace pace = probe_.run();
+    log_.begin_step(world_.meet(), pace);
     passes_ = 0;
     for (std::vector<std::uint32_t>& posted : posted_) posted.clear();
     policies_before();

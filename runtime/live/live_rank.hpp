@@ -50,6 +50,7 @@ private:
     Communicator& world_;
     std::unique_ptr<Communicator> expert_group_, data_group_, expert_data_group_;
     kernels::CpuContext context_;
+    PaceProbe probe_;
     DenseOperators dense_;
     TokenBatches batches_;
     std::vector<std::unique_ptr<ExpertLayer>> layers_;  // by layer of the model; none: no experts there

@@ -19,7 +19,8 @@ std::vector<double> durations(const OperationTimes& times) {
 
 }  // namespace
 
-void OperationLog::begin_step(Clock::time_point at) {
+void OperationLog::begin_step(Clock::time_point at, const Pace& pace) {
+    paces_.push_back(pace);
     next_ = 0;
     began_ = at;
 }
@@ -46,6 +47,7 @@ void OperationLog::end_step(Clock::time_point at) {
 void OperationLog::forget() {
     for (OperationTimes& times : times_) times = {};
     step_seconds_.clear();
+    paces_.clear();
 }
 
 double OperationLog::median_seconds(std::size_t operation) const {

@@ -8,6 +8,7 @@
 #include "kernels/communicator/communicator.hpp"
 #include "models/workload/operators.hpp"
 #include "models/workload/program.hpp"
+#include "runtime/live/pace.hpp"
 #include "runtime/timeline.hpp"
 
 namespace rehearse {
@@ -39,7 +40,7 @@ class OperationLog {
 public:
     using Clock = Communicator::Clock;
 
-    void begin_step(Clock::time_point at);
+    void begin_step(Clock::time_point at, const Pace& pace = {});
     // Between begin_step() and end_step(), in the order of time.
     void add(const Operation& operation, Clock::time_point begin, Clock::time_point end, double rows = 0);
     void end_step(Clock::time_point at);
@@ -48,6 +49,7 @@ public:
     void forget();
     std::size_t steps() const { return step_seconds_.size(); }
     const std::vector<double>& step_seconds() const { return step_seconds_; }
+    const std::vector<Pace>& paces() const { return paces_; }  // by step
     const std::vector<Operation>& operations() const { return operations_; }
     const OperationTimes& times(std::size_t operation) const { return times_[operation]; }
     double median_seconds(std::size_t operation) const;
@@ -57,6 +59,7 @@ private:
     std::vector<Operation> operations_;
     std::vector<OperationTimes> times_;
     std::vector<double> step_seconds_;
+    std::vector<Pace> paces_;
     std::size_t next_ = 0;  // position in the step
     Clock::time_point began_;
 };

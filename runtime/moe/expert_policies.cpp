@@ -50,7 +50,7 @@ public:
         result.figures.page_waits = static_cast<std::int64_t>(step.counters.waits);
         result.figures.page_migrations = static_cast<std::int64_t>(step.counters.migrations);
         result.figures.page_drops = static_cast<std::int64_t>(step.counters.drops);
-        result.page_wait_s = step.wait.seconds();
+        result.page_wait_s = step.wait.seconds() + static_cast<double>(step.counters.loads) * in_.page_copy.seconds();
         result.resident_experts = pager.resident;
     }
 

@@ -30,6 +30,7 @@ struct PolicyInputs {
     SimDuration latency;     // of one message
     std::uint64_t seed = 1;
     LayerPace pace{};        // for the pager
+    SimDuration page_copy{}; // that a page takes of the rank's own time; 0: a copy engine brings it
 };
 
 inline constexpr std::uint32_t paged_steps_most = 32;  // with the simulated one

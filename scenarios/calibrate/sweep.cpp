@@ -4,6 +4,8 @@
 #include <cmath>
 #include <string_view>
 
+#include "models/compute/measured_costs.hpp"
+
 namespace rehearse {
 
 namespace {
@@ -88,7 +90,8 @@ TrainingSpec sweep_training(const SweepShape& shape, std::int64_t ranks) {
     return training;
 }
 
-void add_samples(const LiveReport& report, std::vector<CalibrationSample>& samples) {
+std::vector<CalibrationSample> samples_of(const LiveReport& report) {
+    std::vector<CalibrationSample> samples;
     const double ranks = static_cast<double>(report.times.size());
     for (std::size_t i = 0; i < report.operations.size(); ++i) {
         CalibrationSample sample = sample_of(report.operations[i]);
@@ -104,6 +107,27 @@ void add_samples(const LiveReport& report, std::vector<CalibrationSample>& sampl
         if (same == samples.end()) samples.push_back(std::move(sample));
         else same->seconds.insert(same->seconds.end(), sample.seconds.begin(), sample.seconds.end());
     }
+    return samples;
+}
+
+void change_pace(std::vector<CalibrationSample>& samples, const Pace& from, const Pace& to) {
+    for (CalibrationSample& sample : samples) {
+        const bool is_product = !sample.shape.empty() && sample.shape.front().first == "batch";
+        const bool computes = is_product || is_arithmetic(sample.what);
+        const double factor = computes ? to.compute / from.compute : to.memory / from.memory;
+        for (double& time : sample.seconds) time = std::max(1.0, std::round(1e9 * time * factor)) * 1e-9;
+    }
+}
+
+std::vector<CalibrationSample> pace_samples(const Pace& pace) {
+    CalibrationSample compute, memory;
+    compute.what = "compute probe";
+    compute.shape = {{"flops", 2 * PaceProbe::rows * PaceProbe::side * PaceProbe::side}};
+    compute.seconds = {pace.compute};
+    memory.what = "memory probe";
+    memory.shape = bytes_of(3.0 * PaceProbe::array * sizeof(LiveElement));
+    memory.seconds = {pace.memory};
+    return {compute, memory};
 }
 
 }  // namespace rehearse

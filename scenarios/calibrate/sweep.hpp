@@ -22,8 +22,12 @@ enum class SweepSize : std::uint8_t { quick, full };  // quick: a few seconds, f
 std::vector<SweepShape> sweep_shapes(SweepSize size);
 TrainingSpec sweep_training(const SweepShape& shape, std::int64_t ranks);
 
-// Adds what a live run of the workload measured: one sample per kernel (or collective) and shape, with a time for each
-// step, mean over the ranks. Samples of the same kind and shape, as dispatch and combine are, share one entry.
-void add_samples(const LiveReport& report, std::vector<CalibrationSample>& samples);
+// What a live run of the workload measured: one sample per kernel (or collective) and shape, with a time for each step,
+// mean over the ranks. Operations of the same kind and shape, as dispatch and combine are, share one sample.
+std::vector<CalibrationSample> samples_of(const LiveReport& report);
+// Times that were measured at one pace as they would be at another.
+void change_pace(std::vector<CalibrationSample>& samples, const Pace& from, const Pace& to);
+// The two probes at that pace, as samples.
+std::vector<CalibrationSample> pace_samples(const Pace& pace);
 
 }  // namespace rehearse

@@ -56,6 +56,27 @@ bool speaks(const LiveRequest& request) {
     return request.processes == nullptr || request.processes->communicator().rank() == 0;
 }
 
+// The scenario with what was measured as it would be at the pace that the machine has now.
+ValidScenario at_pace_of(const ValidScenario& scenario, const Pace& pace) {
+    Scenario now = scenario.plain();
+    now.models.profile.measured = at_pace(now.models.profile.measured, {pace.compute, pace.memory});
+    return validate(std::move(now));
+}
+
+PhaseTimes predict(const ValidScenario& scenario, const Cluster& cluster) {
+    const Workload workload = workload_of(scenario);
+    const SeedRun predicted = run_seed(scenario, cluster, workload, scenario.seed());
+    return predicted_phases(workload, predicted.placement, cluster, scenario.models().profile, predicted.timeline);
+}
+
+std::string pace_text(const ValidScenario& scenario, const Pace& pace) {
+    const MeasuredPace& then = scenario.models().profile.measured.pace;
+    if (then.compute <= 0 || then.memory <= 0) return "";
+    return fmt::format("the machine takes {:.2f} times as long for arithmetic as when it was calibrated, {:.2f} times for "
+                       "memory\n",
+                       pace.compute / then.compute, pace.memory / then.memory);
+}
+
 }  // namespace
 
 LiveComparison live(const LiveRequest& request) {
@@ -79,17 +100,14 @@ LiveComparison live(const LiveRequest& request) {
     timeline.traffic.busy_seconds.resize(cluster.links().size());
 
     LiveComparison result{measured_phases(executor.report()), {}, executor.report().spread()};
-    if (compares) {
-        const SeedRun predicted = run_seed(scenario, cluster, workload, scenario.seed());
-        result.predicted = predicted_phases(workload, predicted.placement, cluster, scenario.models().profile,
-                                            predicted.timeline);
-    }
+    if (compares) result.predicted = predict(at_pace_of(scenario, executor.report().pace), cluster);
     if (!speaks(request)) return result;
     const Table table = phase_table(result.measured, compares ? &result.predicted : nullptr);
     if (!is_on(request.quiet))
         fmt::print("{}: {} ranks, {} steps, spread {:.1f} %, values {:016x}\n{}", scenario.name(),
                    workload.layout.rank_count(), request.steps, 100 * result.spread, timeline.fingerprint,
                    table.render(TableFormat::text));
+    if (compares && !is_on(request.quiet)) fmt::print("{}", pace_text(scenario, executor.report().pace));
     if (!output) return result;
     const StepRecord step{timeline.end, timeline.parts, timeline.last_arrivals, timeline.traffic};
     Metrics metrics = measure(step, workload, cluster, placement, scenario.models().profile.peak);
