@@ -55,11 +55,6 @@ GemmTable::GemmTable(std::span<const GemmPoint> points) : surface_(fit_gemm_surf
     }
 }
 
-void GemmTable::scale(double factor) {
-    for (double* each : {&surface_.launch, &surface_.flop, &surface_.result, &surface_.left, &surface_.right})
-        *each *= factor;
-}
-
 double GemmTable::seconds(std::int64_t batch, std::int64_t m, std::int64_t n, std::int64_t k) const {
     const double x = std::log2(static_cast<double>(m)), y = std::log2(static_cast<double>(n)),
                  z = std::log2(static_cast<double>(k));

@@ -49,7 +49,6 @@ public:
     explicit GemmTable(std::span<const GemmPoint> points);
     const GemmSurface& surface() const { return surface_; }
     double seconds(std::int64_t batch, std::int64_t m, std::int64_t n, std::int64_t k) const;
-    void scale(double factor);  // all times
 
 private:
     struct Miss {

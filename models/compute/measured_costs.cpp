@@ -49,26 +49,6 @@ double MeasuredCosts::policy_seconds(std::string_view name, double size) const {
     return curve == nullptr ? 0 : seconds_at(*curve, size);
 }
 
-bool is_arithmetic(std::string_view kernel) {
-    for (const std::string_view name : {"flash attention", "swiglu", "top-k", "gate backward", "compute probe"}) {
-        if (kernel.substr(0, name.size()) == name) return true;
-    }
-    return false;
-}
-
-MeasuredCosts at_pace(MeasuredCosts costs, const MeasuredPace& pace) {
-    if (costs.pace.compute <= 0 || costs.pace.memory <= 0) return costs;
-    const double compute = pace.compute / costs.pace.compute, memory = pace.memory / costs.pace.memory;
-    const auto scale = [](PiecewiseCurve& curve, double factor) {
-        for (CurvePoint& knot : curve.knots) knot.seconds *= factor;
-    };
-    for (auto& [name, curve] : costs.kernels) scale(curve, is_arithmetic(name) ? compute : memory);
-    for (auto& [key, curve] : costs.collectives) scale(curve, memory);
-    for (auto& [name, table] : costs.products) table.scale(compute);
-    costs.pace = pace;
-    return costs;
-}
-
 MeasuredCosts measured_costs(const CalibrationFile& calibration) {
     std::map<std::string, std::vector<CurvePoint>> kernels, policies;
     std::map<std::string, std::vector<GemmPoint>> products;

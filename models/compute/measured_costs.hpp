@@ -48,12 +48,6 @@ struct MeasuredCosts {
     double policy_seconds(std::string_view name, double size) const;  // 0: not measured
 };
 
-// The costs at another pace: products, attention and kernels of arithmetic by the ratio of the compute probes, all others
-// and collectives by that of the memory probes.
-MeasuredCosts at_pace(MeasuredCosts costs, const MeasuredPace& pace);
-// Whether a kernel of that name goes with the compute probe.
-bool is_arithmetic(std::string_view kernel);
-
 // Of the samples that have these shapes; a kernel or collective of one size only is left out.
 MeasuredCosts measured_costs(const CalibrationFile& calibration);
 

@@ -39,6 +39,22 @@ Pace pace_of(Communicator& world, const std::vector<Pace>& steps) {
     return mean;
 }
 
+// The steps in whose beginning and end the slowest rank was fastest, in the order of time: the last one has no end.
+std::vector<std::size_t> calmest(Communicator& world, const std::vector<Pace>& mine, std::size_t count) {
+    std::vector<Pace> all(mine.size() * world.size());
+    world.all_gather(std::as_bytes(std::span<const Pace>(mine)), std::as_writable_bytes(std::span(all)));
+    std::vector<double> slowest(mine.size());
+    for (std::size_t i = 0; i < all.size(); ++i)
+        slowest[i % mine.size()] = std::max(slowest[i % mine.size()], all[i].compute);
+    std::vector<std::size_t> order(std::max<std::size_t>(1, mine.size() - 1));
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    const auto both = [&](std::size_t step) { return std::max(slowest[step], slowest[std::min(step + 1, mine.size() - 1)]); };
+    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return both(a) < both(b); });
+    order.resize(std::min(order.size(), count));
+    std::sort(order.begin(), order.end());
+    return order;
+}
+
 SimTime at(double seconds) { return SimTime{std::llround(seconds * 1e12)}; }
 
 // Every rank gets the times of all of them: begin and end of each operation in each step, and its rows.
@@ -148,7 +164,8 @@ Timeline LiveExecutor::execute(const Workload& workload) {
         LiveRank rank(workload, policies_, spec_.seed, world);
         for (std::int64_t i = 0; i < spec_.warmup_steps; ++i) rank.step();
         rank.log().forget();
-        for (std::int64_t i = 0; i < spec_.steps; ++i) rank.step();
+        for (std::int64_t i = 0; i < spec_.steps * spec_.oversample + 1; ++i) rank.step();
+        rank.log().keep(calmest(world, rank.log().paces(), static_cast<std::size_t>(spec_.steps)));
         std::vector<std::vector<OperationTimes>> times = gather(world, rank.log());
         const std::uint64_t fingerprint = joined(world, rank.value_fingerprint());
         const Pace pace = pace_of(world, rank.log().paces());

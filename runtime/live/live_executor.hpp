@@ -18,7 +18,8 @@ namespace rehearse {
 
 struct LiveSpec {
     std::int64_t warmup_steps = 3;
-    std::int64_t steps = 20;     // measured
+    std::int64_t steps = 20;     // that count
+    std::int64_t oversample = 5; // so many times as many are run; those count during which the slowest core was fastest
     std::uint64_t seed = 1;
 };
 

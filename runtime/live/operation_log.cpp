@@ -50,6 +50,21 @@ void OperationLog::forget() {
     paces_.clear();
 }
 
+void OperationLog::keep(const std::vector<std::size_t>& steps) {
+    const auto select = [&](auto& values) {
+        std::remove_reference_t<decltype(values)> kept;
+        for (const std::size_t step : steps) kept.push_back(values.at(step));
+        values = std::move(kept);
+    };
+    for (OperationTimes& times : times_) {
+        times.rows *= static_cast<double>(steps.size()) / static_cast<double>(times.begin.size());
+        select(times.begin);
+        select(times.end);
+    }
+    select(step_seconds_);
+    select(paces_);
+}
+
 double OperationLog::median_seconds(std::size_t operation) const {
     std::vector<double> times = durations(times_[operation]);
     REHEARSE_CHECK(!times.empty(), "no step was measured");

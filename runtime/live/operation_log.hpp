@@ -45,7 +45,9 @@ public:
     void add(const Operation& operation, Clock::time_point begin, Clock::time_point end, double rows = 0);
     void end_step(Clock::time_point at);
 
-    // What begins here is forgotten: steps before it warmed caches up.
+    // Of the measured steps only these stay, in this order.
+    void keep(const std::vector<std::size_t>& steps);
+    // What was before is forgotten: it warmed caches up.
     void forget();
     std::size_t steps() const { return step_seconds_.size(); }
     const std::vector<double>& step_seconds() const { return step_seconds_; }

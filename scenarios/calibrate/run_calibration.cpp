@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <chrono>
 #include <fstream>
+#include <limits>
 #include <set>
 
 #include "scenarios/calibrate/fit_calibration.hpp"
@@ -21,6 +22,7 @@ namespace rehearse {
 namespace {
 
 constexpr int rounds_most = 3;
+constexpr double calm = 1.25;  // of the best pace
 
 std::string today() { return fmt::format("{:%Y-%m-%d}", fmt::gmtime(std::chrono::system_clock::now())); }
 
@@ -48,50 +50,45 @@ Measured measure(const CalibrateRunRequest& request, const SweepShape& shape) {
     PolicySpec policies;
     policies.stream.refills = shape.refills;
     const Workload workload = build_workload(sweep_training(shape, request.ranks));
-    LiveExecutor executor(policies, {3, request.steps, 1}, on_threads(static_cast<std::uint32_t>(request.ranks)));
+    LiveExecutor executor(policies, {3, request.steps, request.oversample, 1},
+                          on_threads(static_cast<std::uint32_t>(request.ranks)));
     executor.execute(workload);
     return {samples_of(executor.report()), executor.report().pace};
 }
 
-bool holds(const std::vector<CalibrationSample>& samples, const CalibrationSample& wanted) {
-    return std::any_of(samples.begin(), samples.end(),
-                       [&](const CalibrationSample& sample) { return label_of(sample) == label_of(wanted); });
-}
-
-// A sample that is noise is measured again, with all that its shape measures. `noisy` gets what stays noise.
-std::vector<Measured> measure_until_calm(const CalibrateRunRequest& request, const SweepShape& shape,
-                                         std::vector<std::string>& noisy) {
-    std::vector<Measured> kept;
-    std::vector<CalibrationSample> good, bad;
-    for (int round = 0; round < rounds_most && (round == 0 || !bad.empty()); ++round) {
-        Measured now = measure(request, shape);
-        bad.clear();
-        std::vector<CalibrationSample> fresh;
-        for (CalibrationSample& sample : now.samples) {
-            if (holds(good, sample)) continue;
-            (relative_spread(sample) > request.spread_most ? bad : fresh).push_back(std::move(sample));
+// Every shape once; then those again that were measured while the machine was slower than at its best.
+std::vector<Measured> measure_calmly(const CalibrateRunRequest& request) {
+    const std::vector<SweepShape> shapes = sweep_shapes(request.size);
+    std::vector<Measured> best(shapes.size());
+    double fastest = std::numeric_limits<double>::infinity();
+    for (int round = 0; round < rounds_most; ++round) {
+        for (std::size_t i = 0; i < shapes.size(); ++i) {
+            if (round > 0 && best[i].pace.compute <= calm * fastest) continue;
+            const SweepShape& shape = shapes[i];
+            fmt::print(stderr, "round {}, {} of {}: {} tokens of {}, {} experts of {}, top-{}{}\n", round + 1, i + 1,
+                       shapes.size(), shape.tokens, shape.hidden, shape.experts, shape.inner, shape.top_k,
+                       shape.refills > 0 ? ", streamed" : "");
+            Measured now = measure(request, shape);
+            fastest = std::min(fastest, now.pace.compute);
+            if (round == 0 || now.pace.compute < best[i].pace.compute) best[i] = std::move(now);
         }
-        good.insert(good.end(), fresh.begin(), fresh.end());
-        kept.push_back({std::move(fresh), now.pace});
     }
-    for (const CalibrationSample& sample : bad)
-        noisy.push_back(fmt::format("{} (spread {:.0f} %)", label_of(sample), 100 * relative_spread(sample)));
-    return kept;
+    return best;
 }
 
-// All samples at the median pace of the runs, those of equal label joined.
-std::vector<CalibrationSample> at_one_pace(std::vector<Measured> runs) {
-    const auto middle = [&](double Pace::*which) {
-        std::vector<double> values;
-        for (const Measured& run : runs) values.push_back(run.pace.*which);
-        std::nth_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2), values.end());
-        return values[values.size() / 2];
-    };
-    const Pace pace{middle(&Pace::compute), middle(&Pace::memory)};
-    std::vector<CalibrationSample> all = pace_samples(pace);
+// Samples of equal label are joined; what is noise is left out and named.
+std::vector<CalibrationSample> joined(std::vector<Measured> runs, double spread_most) {
+    std::vector<double> compute, memory;
+    std::vector<CalibrationSample> all;
     for (Measured& run : runs) {
-        change_pace(run.samples, run.pace, pace);
+        compute.push_back(run.pace.compute);
+        memory.push_back(run.pace.memory);
         for (CalibrationSample& sample : run.samples) {
+            if (relative_spread(sample) > spread_most) {
+                fmt::print(stderr, "left out as noise: {} (spread {:.0f} %)\n", label_of(sample),
+                           100 * relative_spread(sample));
+                continue;
+            }
             const auto same = std::find_if(all.begin(), all.end(), [&](const CalibrationSample& other) {
                 return label_of(other) == label_of(sample);
             });
@@ -99,7 +96,13 @@ std::vector<CalibrationSample> at_one_pace(std::vector<Measured> runs) {
             else same->seconds.insert(same->seconds.end(), sample.seconds.begin(), sample.seconds.end());
         }
     }
-    return all;
+    const auto middle = [](std::vector<double>& values) {
+        std::nth_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2), values.end());
+        return values[values.size() / 2];
+    };
+    std::vector<CalibrationSample> samples = pace_samples({middle(compute), middle(memory)});
+    samples.insert(samples.end(), all.begin(), all.end());
+    return samples;
 }
 
 }  // namespace
@@ -116,19 +119,8 @@ int run_calibration(const CalibrateRunRequest& request) {
     file.software = {{"compiler", __VERSION__}};
     file.date = request.date.empty() ? today() : request.date;
     file.source.command = fmt::format("rehearse calibrate run --ranks {} --steps {}", request.ranks, request.steps);
-    std::vector<std::string> noisy;
-    std::vector<Measured> runs;
-    const std::vector<SweepShape> shapes = sweep_shapes(request.size);
-    for (std::size_t i = 0; i < shapes.size(); ++i) {
-        const SweepShape& shape = shapes[i];
-        fmt::print(stderr, "{} of {}: {} tokens of {}, {} experts of {}, top-{}{}\n", i + 1, shapes.size(),
-                   shape.tokens, shape.hidden, shape.experts, shape.inner, shape.top_k,
-                   shape.refills > 0 ? ", streamed" : "");
-        for (Measured& run : measure_until_calm(request, shape, noisy)) runs.push_back(std::move(run));
-    }
-    file.samples = at_one_pace(std::move(runs));
+    file.samples = joined(measure_calmly(request), request.spread_most);
     for (CalibrationSample& sample : policy_samples(request.steps)) file.samples.push_back(std::move(sample));
-    for (const std::string& label : noisy) fmt::print(stderr, "left out as noise: {}\n", label);
     file = with_fits(std::move(file));
     if (request.out.empty()) fmt::print("{}", calibration_text(file));
     else replace_text(request.out, to_yaml(file));

@@ -4,8 +4,6 @@
 #include <cmath>
 #include <string_view>
 
-#include "models/compute/measured_costs.hpp"
-
 namespace rehearse {
 
 namespace {
@@ -61,11 +59,10 @@ CalibrationSample sample_of(const Operation& operation) {
 std::vector<SweepShape> sweep_shapes(SweepSize size) {
     if (size == SweepSize::quick) return {{64, 64, 4, 2, 64}, {128, 128, 4, 2, 128}, {128, 64, 4, 2, 64, 2}};
     return {
-        {128, 128, 4, 1, 128},  {128, 256, 8, 2, 512},   {256, 256, 4, 2, 256},  {256, 512, 8, 2, 1024},
-        {256, 1024, 16, 4, 512}, {512, 512, 8, 1, 1024},  {512, 1024, 4, 2, 512}, {512, 1024, 8, 2, 2048},
-        {512, 256, 16, 4, 256}, {1024, 1024, 4, 2, 512}, {1024, 2048, 8, 2, 1024}, {1024, 512, 16, 2, 128},
-        {192, 96, 16, 4, 320},   {576, 704, 8, 2, 640},   {704, 1152, 4, 1, 256},  {896, 448, 8, 2, 384},
-        {256, 256, 8, 2, 256, 2}, {512, 512, 8, 2, 512, 4}, {512, 1024, 4, 2, 2048, 4},
+        {128, 128, 4, 1, 128},   {128, 256, 8, 2, 256},   {128, 64, 16, 4, 192},   {256, 256, 4, 2, 256},
+        {256, 512, 8, 2, 512},   {256, 1024, 8, 2, 256},  {512, 512, 8, 1, 512},   {512, 1024, 4, 2, 256},
+        {512, 256, 16, 4, 128},  {384, 704, 4, 1, 384},   {576, 320, 8, 2, 192},   {768, 1152, 4, 1, 128},
+        {256, 256, 8, 2, 256, 2}, {256, 512, 4, 2, 512, 4}, {512, 512, 8, 2, 256, 4}, {512, 512, 4, 2, 512, 3},
     };
 }
 
@@ -108,15 +105,6 @@ std::vector<CalibrationSample> samples_of(const LiveReport& report) {
         else same->seconds.insert(same->seconds.end(), sample.seconds.begin(), sample.seconds.end());
     }
     return samples;
-}
-
-void change_pace(std::vector<CalibrationSample>& samples, const Pace& from, const Pace& to) {
-    for (CalibrationSample& sample : samples) {
-        const bool is_product = !sample.shape.empty() && sample.shape.front().first == "batch";
-        const bool computes = is_product || is_arithmetic(sample.what);
-        const double factor = computes ? to.compute / from.compute : to.memory / from.memory;
-        for (double& time : sample.seconds) time = std::max(1.0, std::round(1e9 * time * factor)) * 1e-9;
-    }
 }
 
 std::vector<CalibrationSample> pace_samples(const Pace& pace) {

@@ -25,8 +25,6 @@ TrainingSpec sweep_training(const SweepShape& shape, std::int64_t ranks);
 // What a live run of the workload measured: one sample per kernel (or collective) and shape, with a time for each step,
 // mean over the ranks. Operations of the same kind and shape, as dispatch and combine are, share one sample.
 std::vector<CalibrationSample> samples_of(const LiveReport& report);
-// Times that were measured at one pace as they would be at another.
-void change_pace(std::vector<CalibrationSample>& samples, const Pace& from, const Pace& to);
 // The two probes at that pace, as samples.
 std::vector<CalibrationSample> pace_samples(const Pace& pace);
 

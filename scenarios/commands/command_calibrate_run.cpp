@@ -23,6 +23,9 @@ void add_calibrate_run(CLI::App& calibrate, Chosen& chosen) {
     run->add_option("--steps", request.steps, "times of each sample, behind the warm-up")
         ->type_name("N")
         ->check(CLI::Range(std::int64_t{20}, std::int64_t{10'000}));
+    run->add_option("--oversample", request.oversample, "run so many times as many steps; the calmest count")
+        ->type_name("N")
+        ->check(CLI::Range(std::int64_t{1}, std::int64_t{1'000}));
     run->add_option("--spread", request.spread_most, "quartile range over median from which on a sample is noise")
         ->type_name("X")
         ->check(CLI::Range(0.01, 1000.0));

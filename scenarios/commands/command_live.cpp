@@ -45,7 +45,10 @@ void add_live(CLI::App& app, Chosen& chosen) {
     add_scenario(*command, arguments->scenario, "training.micro_batch=2");
     LiveRequest& request = arguments->request;
     command->add_option("--out", arguments->out, "results folder (default: none)")->type_name("DIR");
-    command->add_option("--steps", request.steps, "measured steps")
+    command->add_option("--oversample", request.oversample, "run so many times as many steps; the calmest count")
+        ->type_name("N")
+        ->check(CLI::Range(std::int64_t{1}, std::int64_t{1'000}));
+    command->add_option("--steps", request.steps, "steps that count")
         ->type_name("N")
         ->check(CLI::Range(std::int64_t{1}, std::int64_t{100'000}));
     command->add_option("--warmup", request.warmup, "steps before them, at least policies.warmup_steps")

@@ -17,7 +17,8 @@ struct LiveRequest {
     std::string path;
     std::vector<std::string> overrides;
     std::optional<std::string> out;      // results folder
-    std::int64_t steps = 20;             // measured, behind those that warm up
+    std::int64_t steps = 20;             // that count, behind those that warm up
+    std::int64_t oversample = 5;         // so many times as many are run, and the calmest count
     std::int64_t warmup = 3;             // at least policies.warmup_steps
     Switch compare = Switch::off;
     std::string calibration;             // file; "" = that of the scenario's profile
