@@ -38,8 +38,9 @@ double gemm_seconds(const GemmSurface& surface, std::int64_t batch, std::int64_t
 // InvariantBroken without points, or for one with a side < 1 or no time.
 GemmSurface fit_gemm_surface(std::span<const GemmPoint> points);
 
-// The surface, and at each measured shape what it misses there. In between, the misses of the nearest shapes are carried
-// over: the surface knows no caches, and a product that fits into one runs up to half faster than one that does not.
+// The surface, and at each measured shape what it misses there. In between, the misses of the nearest shapes are
+// carried over: the surface knows no caches, and a product that fits into one runs up to half faster than one that does
+// not.
 //
 //     t = surface(m, n, k) exp(sum_i w_i r_i / sum_i w_i),   r_i = log(measured / surface) of a product of point i,
 //     w_i = 1 / (d_i^2 + 1/16)^2,   d_i^2 = the squared distance in log2 m, log2 n, log2 k

@@ -25,8 +25,8 @@
 
 namespace rehearse {
 
-// Seconds of the two pieces of work that say how fast the device was ("compute probe", "memory probe"; runtime/live/pace);
-// 0: not said.
+// Seconds of the two pieces of work that say how fast the device was ("compute probe", "memory probe";
+// runtime/live/pace); 0: not said.
 struct MeasuredPace {
     double compute = 0, memory = 0;
 };

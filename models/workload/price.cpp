@@ -58,12 +58,13 @@ public:
         std::vector<PricedOperator> result;
         for (const Segment& segment : work.segments) {
             const LayerLoad* load = load_of(segment);
-            for (const Operator& op : segment.operators) {
+            for (std::size_t i = 0; i < segment.operators.size(); ++i) {
                 double time = 0;
                 const std::uint32_t ranks = load != nullptr ? load->ranks : 1;
                 for (std::uint32_t rank = 0; rank < ranks; ++rank)
-                    time += operator_seconds(op, load != nullptr ? MemberLoad{load, rank} : MemberLoad{}) / ranks;
-                result.push_back({&op, LocalCollectiveKind::none, time});
+                    time +=
+                        operator_seconds(segment, i, load != nullptr ? MemberLoad{load, rank} : MemberLoad{}) / ranks;
+                result.push_back({&segment.operators[i], LocalCollectiveKind::none, time});
             }
             if (segment.collective.kind == LocalCollectiveKind::none) continue;
             result.push_back({nullptr, segment.collective.kind, segment_time(segment, {}, 0).whole});
@@ -110,6 +111,28 @@ private:
         std::uint32_t rank = 0;
     };
 
+    // On a device whose products are calls of a library, those of streamed rows are cut: one for each source rank and
+    // each time that the ring is emptied.
+    std::size_t pieces_of(const Segment& segment, std::size_t index) const {
+        const LocalCollective& collective = segment.collective;
+        const bool is_cut = collective.hiding == Hiding::streamed && collective.kind == LocalCollectiveKind::dispatch &&
+                            index >= collective.partner && profile_.measured.product("grouped gemm") != nullptr;
+        return is_cut ? collectives_.expert_ranks() * static_cast<std::size_t>(std::ceil(1 / collective.first)) : 1;
+    }
+
+    double cut_product_seconds(const Operator& op, MemberLoad member, std::size_t pieces) const {
+        std::vector<double> heights;
+        const std::size_t slots = member.load != nullptr ? member.load->slots : static_cast<std::size_t>(op.batch);
+        for (std::size_t slot = 0; slot < slots; ++slot) {
+            const double share = member.load != nullptr
+                                     ? static_cast<double>(member.load->rows[member.rank * slots + slot])
+                                     : 1.0 / static_cast<double>(slots);
+            heights.insert(heights.end(), pieces,
+                           static_cast<double>(op.batch * op.m) * share / static_cast<double>(pieces));
+        }
+        return grouped_gemm_seconds(profile_, {op.batch, op.m, op.n, op.k, op.output_bytes}, GroupedBy::m, heights);
+    }
+
     double product_seconds(const Operator& op, MemberLoad member) const {
         const double rate = op.precision == Precision::fp8 ? profile_.fp8_rate.value : 1.0;
         const GemmShape shape{op.batch, op.m, op.n, op.k, op.output_bytes, op.fill, rate};
@@ -120,6 +143,13 @@ private:
         for (std::uint32_t slot = 0; slot < member.load->slots; ++slot)
             heights[slot] = rows * member.load->rows[std::size_t{member.rank} * member.load->slots + slot];
         return grouped_gemm_seconds(profile_, shape, by, heights);
+    }
+
+    double operator_seconds(const Segment& segment, std::size_t index, MemberLoad member) const {
+        const Operator& op = segment.operators[index];
+        const std::size_t pieces = pieces_of(segment, index);
+        return pieces > 1 && op.kind == OperatorKind::gemm ? cut_product_seconds(op, member, pieces)
+                                                           : operator_seconds(op, member);
     }
 
     double operator_seconds(const Operator& op, MemberLoad member) const {
@@ -173,7 +203,7 @@ private:
         SegmentTime time;
         double partner = 0;
         for (std::size_t i = 0; i < segment.operators.size(); ++i) {
-            const double of_this = operator_seconds(segment.operators[i], member);
+            const double of_this = operator_seconds(segment, i, member);
             time.compute += of_this;
             if (i >= collective.partner) partner += of_this;
         }

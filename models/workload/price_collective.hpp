@@ -15,6 +15,7 @@ public:
     CollectivePricing(const DeviceProfile& profile, const LocalFabric& fabric) : profile_(profile), fabric_(fabric) {}
     // Of `share` of the collective's bytes; `busiest` stretches an exchange of rows.
     double seconds(const LocalCollective& collective, double share, double busiest) const;
+    std::uint32_t expert_ranks() const { return fabric_.expert.size; }
     // Share of the multiprocessors that it takes while it runs.
     double taken_by(const LocalCollective& collective) const;
 

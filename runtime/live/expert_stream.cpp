@@ -214,8 +214,9 @@ double ExpertLayer::dispatch_into(std::string_view product, const StreamPolicy& 
                  [&](std::size_t slot, std::size_t first, std::size_t count) {
                      const Clock::time_point began = Clock::now();
                      const auto from = static_cast<std::int64_t>(first), height = static_cast<std::int64_t>(count);
-                     kernels::padded_gemm<LiveElement>(context_, rows.slice(from, height), what.weights.of(static_cast<std::int64_t>(slot)),
-                                   result.slice(from, height), what.transposed);
+                     kernels::padded_gemm<LiveElement>(context_, rows.slice(from, height),
+                                                       what.weights.of(static_cast<std::int64_t>(slot)),
+                                                       result.slice(from, height), what.transposed);
                      busy += Clock::now() - began;
                  });
     return std::chrono::duration<double>(busy).count();

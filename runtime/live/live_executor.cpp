@@ -48,7 +48,9 @@ std::vector<std::size_t> calmest(Communicator& world, const std::vector<Pace>& m
         slowest[i % mine.size()] = std::max(slowest[i % mine.size()], all[i].compute);
     std::vector<std::size_t> order(std::max<std::size_t>(1, mine.size() - 1));
     std::iota(order.begin(), order.end(), std::size_t{0});
-    const auto both = [&](std::size_t step) { return std::max(slowest[step], slowest[std::min(step + 1, mine.size() - 1)]); };
+    const auto both = [&](std::size_t step) {
+        return std::max(slowest[step], slowest[std::min(step + 1, mine.size() - 1)]);
+    };
     std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return both(a) < both(b); });
     order.resize(std::min(order.size(), count));
     std::sort(order.begin(), order.end());

@@ -1,7 +1,7 @@
 // Pace: how fast the cores are just now. A core's clock and its share of units and memory move with heat, with vector
-// width and with what else runs on the processor, on a shared machine by half within seconds. So each step of a live run
-// begins with the same two small pieces of work, outside its time: the steps with the best pace count, and a calibration
-// and a run tell each other theirs.
+// width and with what else runs on the processor, on a shared machine by half within seconds. So each step of a live
+// run begins with the same two small pieces of work, outside its time: the steps with the best pace count, and a
+// calibration and a run tell each other theirs.
 //
 //     compute   a bf16 product of 256 x 512 x 512 out of the second-level cache
 //     memory    three arrays of 2 MiB, two read and one written

@@ -37,7 +37,8 @@ CalibrationSample sample_of(const Operation& operation) {
     const Operator& op = *operation.op;
     switch (op.kind) {
         case OperatorKind::gemm:
-            if (op.expert_rows != ExpertRows::none) sample.what = op.output_bytes == 8 ? "grouped wgrad" : "grouped gemm";
+            if (op.expert_rows != ExpertRows::none)
+                sample.what = op.output_bytes == 8 ? "grouped wgrad" : "grouped gemm";
             else sample.what = op.output_bytes == 8 ? "gemm wgrad" : "gemm";
             sample.shape = {{"batch", op.batch}, {"m", op.m}, {"n", op.n}, {"k", op.k}};
             break;

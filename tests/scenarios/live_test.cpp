@@ -73,7 +73,8 @@ TEST_F(Live, WritesAResultsFolderInTheSimulatorsFormat) {
     const ProgramResult result = live({"--out", "measured"});
     ASSERT_EQ(result.exit_code, 0) << result.err;
     const std::filesystem::path out = folder_.path() / "measured";
-    for (const char* file : {"metrics.json", "timeline.json.gz", "placement.csv", "phases.csv", "scenario.resolved.yaml"})
+    for (const char* file :
+         {"metrics.json", "timeline.json.gz", "placement.csv", "phases.csv", "scenario.resolved.yaml"})
         EXPECT_TRUE(std::filesystem::exists(out / file)) << file;
     const auto metrics = nlohmann::json::parse(slurp(out / "metrics.json"));
     double sum = 0;
