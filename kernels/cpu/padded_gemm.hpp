@@ -1,7 +1,7 @@
 // Products whose rows are as many as the router sent. oneDNN compiles a bf16 product for each shape that it meets, some
-// milliseconds each; with as many shapes as there are counts of rows a step would compile and hardly compute. So what is
-// left of `row_block` rows is padded to a multiple of `row_pad`, and few shapes come back again and again. fp32 products
-// are not compiled by shape: they take the rows as they are.
+// milliseconds each; with as many shapes as there are counts of rows a step would compile and hardly compute. So what
+// is left of `row_block` rows is padded to a multiple of `row_pad`, and few shapes come back again and again. fp32
+// products are not compiled by shape: they take the rows as they are.
 #pragma once
 
 #include "kernels/cpu/gemm.hpp"

@@ -107,7 +107,10 @@ TEST_F(Live, ComparesWithTheCalibrationOfThisMachine) {
     const CalibrationFile file = read_calibration_file(calibration);
     EXPECT_EQ(file.device.name, local_device_name());
     EXPECT_FALSE(file.fits.empty());
-    for (const CalibrationSample& sample : file.samples) EXPECT_GE(sample.seconds.size(), 20u) << label_of(sample);
+    for (const CalibrationSample& sample : file.samples) {
+        if (sample.what.ends_with(" probe")) continue;  // the median pace of the runs
+        EXPECT_GE(sample.seconds.size(), 20u) << label_of(sample);
+    }
     const ProgramResult result = live({"--compare", "--calibration", calibration});
     ASSERT_EQ(result.exit_code, 0) << result.err;
     EXPECT_THAT(result.out, HasSubstr("predicted ms"));
