@@ -111,13 +111,13 @@ private:
         std::uint32_t rank = 0;
     };
 
-    // On a device whose products are calls of a library, those of streamed rows are cut: one for each source rank and
-    // each time that the ring is emptied.
+    // On a device whose products are calls of a library, those of streamed rows are cut: a source sends slot by slot, so
+    // that its rows for a slot arrive together and are multiplied apart from those of the others.
     std::size_t pieces_of(const Segment& segment, std::size_t index) const {
         const LocalCollective& collective = segment.collective;
         const bool is_cut = collective.hiding == Hiding::streamed && collective.kind == LocalCollectiveKind::dispatch &&
                             index >= collective.partner && profile_.measured.product("grouped gemm") != nullptr;
-        return is_cut ? collectives_.expert_ranks() * static_cast<std::size_t>(std::ceil(1 / collective.first)) : 1;
+        return is_cut ? collectives_.expert_ranks() : 1;
     }
 
     double cut_product_seconds(const Operator& op, MemberLoad member, std::size_t pieces) const {
