@@ -111,8 +111,8 @@ private:
         std::uint32_t rank = 0;
     };
 
-    // On a device whose products are calls of a library, those of streamed rows are cut: a source sends slot by slot, so
-    // that its rows for a slot arrive together and are multiplied apart from those of the others.
+    // On a device whose products are calls of a library, those of streamed rows are cut: a source sends slot by slot,
+    // so that its rows for a slot arrive together and are multiplied apart from those of the others.
     std::size_t pieces_of(const Segment& segment, std::size_t index) const {
         const LocalCollective& collective = segment.collective;
         const bool is_cut = collective.hiding == Hiding::streamed && collective.kind == LocalCollectiveKind::dispatch &&
