@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "kernels/cpu/padded_gemm.hpp"
+
 namespace rehearse {
 
 namespace {
@@ -122,7 +124,8 @@ double grouped_gemm_seconds(const DeviceProfile& profile, const GemmShape& shape
     if (const GemmTable* table = measured_product(profile, shape, ProductCall::grouped)) {
         double time = 0;  // one after the other; the kernels pad rows (kernels/cpu/padded_gemm.hpp)
         for (const double height : heights) {
-            const std::int64_t whole = (std::llround(height) + 15) / 16 * 16;
+            const std::int64_t whole =
+                (std::llround(height) + kernels::row_pad - 1) / kernels::row_pad * kernels::row_pad;
             if (whole == 0) continue;
             time += by == GroupedBy::m ? table->seconds(1, whole, shape.n, shape.k)
                                        : table->seconds(1, shape.m, shape.n, whole);

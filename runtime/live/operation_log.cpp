@@ -1,7 +1,6 @@
 #include "runtime/live/operation_log.hpp"
 
-#include <algorithm>
-#include <numeric>
+#include <type_traits>
 
 #include "sim/base/checks.hpp"
 
@@ -10,12 +9,6 @@ namespace rehearse {
 namespace {
 
 double seconds(Communicator::Clock::duration time) { return std::chrono::duration<double>(time).count(); }
-
-std::vector<double> durations(const OperationTimes& times) {
-    std::vector<double> result(times.begin.size());
-    for (std::size_t i = 0; i < result.size(); ++i) result[i] = times.end[i] - times.begin[i];
-    return result;
-}
 
 }  // namespace
 
@@ -63,18 +56,6 @@ void OperationLog::keep(const std::vector<std::size_t>& steps) {
     }
     select(step_seconds_);
     select(paces_);
-}
-
-double OperationLog::median_seconds(std::size_t operation) const {
-    std::vector<double> times = durations(times_[operation]);
-    REHEARSE_CHECK(!times.empty(), "no step was measured");
-    std::sort(times.begin(), times.end());
-    return 0.5 * (times[(times.size() - 1) / 2] + times[times.size() / 2]);
-}
-
-double OperationLog::mean_seconds(std::size_t operation) const {
-    const std::vector<double> times = durations(times_[operation]);
-    return std::accumulate(times.begin(), times.end(), 0.0) / static_cast<double>(times.size());
 }
 
 }  // namespace rehearse

@@ -54,8 +54,6 @@ public:
     const std::vector<Pace>& paces() const { return paces_; }  // by step
     const std::vector<Operation>& operations() const { return operations_; }
     const OperationTimes& times(std::size_t operation) const { return times_[operation]; }
-    double median_seconds(std::size_t operation) const;
-    double mean_seconds(std::size_t operation) const;
 
 private:
     std::vector<Operation> operations_;

@@ -20,8 +20,9 @@ struct CalibrateRunRequest {
 
 std::string local_device_name();  // of the processor, as the system calls it
 
-// A sample that is noisier is measured again, three times at most, and then left out and named; without any good one of
-// a kernel there is no calibration (exit code 1). Returns the exit code.
+// Shapes that were met while the machine was slower than at its best are measured again, three times in all at most. A
+// sample that is noisier than `spread_most` is left out and named on stderr. Returns 0; OutputError where the file
+// cannot be written.
 int run_calibration(const CalibrateRunRequest& request);
 
 }  // namespace rehearse
