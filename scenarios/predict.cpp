@@ -5,6 +5,7 @@
 #include "runtime/simulate.hpp"
 #include "scenarios/job_traffic.hpp"
 #include "scenarios/workload_of.hpp"
+#include "sim/base/quantile.hpp"
 
 namespace rehearse {
 
@@ -23,13 +24,6 @@ double Predictor::step_seconds(const DeviceProfile& profile, const std::vector<s
         times.push_back(simulate({cluster_, placement, workload_, profile, network, seed, {}}).end.seconds());
     }
     return median(std::move(times));
-}
-
-double median(std::vector<double> values) {
-    REHEARSE_CHECK(!values.empty(), "median of nothing");
-    std::sort(values.begin(), values.end());
-    const std::size_t middle = values.size() / 2;
-    return values.size() % 2 == 1 ? values[middle] : 0.5 * (values[middle - 1] + values[middle]);
 }
 
 }  // namespace rehearse

@@ -25,6 +25,5 @@ private:
     Workload workload_;
 };
 
-double median(std::vector<double> values);  // mean of the middle two when even; values not empty
 
 }  // namespace rehearse

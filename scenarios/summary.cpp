@@ -7,6 +7,7 @@
 #include "scenarios/reading/words.hpp"
 #include "scenarios/results.hpp"
 #include "scenarios/short_number.hpp"
+#include "sim/base/quantile.hpp"
 
 namespace rehearse {
 
@@ -32,11 +33,8 @@ std::string seeds_line(const Rehearsal& rehearsal) {
     if (rehearsal.runs.size() < 2) return "";
     std::vector<double> steps;
     for (const SeedRun& run : rehearsal.runs) steps.push_back(run.metrics.step_time_s);
-    std::sort(steps.begin(), steps.end());
-    const std::size_t half = steps.size() / 2;
-    const double median = steps.size() % 2 == 1 ? steps[half] : (steps[half - 1] + steps[half]) / 2;
     return fmt::format("{} seeds        median {:.3f} s, {:.3f} to {:.3f} s (this page shows seed {})\n", steps.size(),
-                       median, steps.front(), steps.back(), rehearsal.runs.front().seed);
+                       median(steps), quantile(steps, 0), quantile(steps, 1), rehearsal.runs.front().seed);
 }
 
 std::string breakdown(const Metrics& metrics) {

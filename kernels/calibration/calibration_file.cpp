@@ -7,6 +7,7 @@
 #include <map>
 
 #include "sim/base/checks.hpp"
+#include "sim/base/quantile.hpp"
 #include "sim/config/load_config.hpp"
 #include "sim/config/reader.hpp"
 
@@ -116,20 +117,6 @@ void read_heads(Reader& root, CalibrationFile& calibration) {
     source.finish();
 }
 
-std::vector<double> sorted_times(const CalibrationSample& sample) {
-    REHEARSE_CHECK(!sample.seconds.empty(), "a sample without a time");
-    std::vector<double> times = sample.seconds;
-    std::sort(times.begin(), times.end());
-    return times;
-}
-
-double quantile(const std::vector<double>& sorted, double part) {
-    const double position = part * static_cast<double>(sorted.size() - 1);
-    const std::size_t below = static_cast<std::size_t>(position);
-    const std::size_t above = std::min(below + 1, sorted.size() - 1);
-    return sorted[below] + (position - static_cast<double>(below)) * (sorted[above] - sorted[below]);
-}
-
 CalibrationFile read_tree(const ConfigNode& tree) {
     FaultList faults;
     Reader root(tree, "", faults);
@@ -151,12 +138,9 @@ CalibrationFile read_tree(const ConfigNode& tree) {
 
 }  // namespace
 
-double median_seconds(const CalibrationSample& sample) { return quantile(sorted_times(sample), 0.5); }
+double median_seconds(const CalibrationSample& sample) { return median(sample.seconds); }
 
-double relative_spread(const CalibrationSample& sample) {
-    const std::vector<double> sorted = sorted_times(sample);
-    return (quantile(sorted, 0.75) - quantile(sorted, 0.25)) / quantile(sorted, 0.5);
-}
+double relative_spread(const CalibrationSample& sample) { return relative_spread(sample.seconds); }
 
 CalibrationFile read_calibration_file(const std::string& path) { return read_tree(load_config(path)); }
 

@@ -6,8 +6,6 @@ namespace rehearse::kernels {
 
 namespace {
 
-std::int64_t padded(std::int64_t rows) { return (rows + row_pad - 1) / row_pad * row_pad; }
-
 // The rows, and zeros behind them up to `rows`.
 template <class T>
 Matrix<T> copy_padded(CpuContext& context, Scratch name, Matrix<const T> from, std::int64_t rows) {
@@ -21,7 +19,7 @@ Matrix<T> copy_padded(CpuContext& context, Scratch name, Matrix<const T> from, s
 
 template <class T>
 void padded_gemm(CpuContext& context, Input<T> a, Input<T> b, Matrix<T> c, Transposed transposed) {
-    const std::int64_t rows = padded(a.rows());
+    const std::int64_t rows = padded(a.rows(), row_pad);
     if (std::is_same_v<T, float> || rows == a.rows()) return gemm(context, a, b, c, transposed);
     const Matrix<T> left = copy_padded<T>(context, Scratch::padded_left, a, rows);
     const Matrix<T> result(context.scratch<T>(Scratch::padded_result, rows * c.cols()), rows, c.cols());
@@ -31,12 +29,12 @@ void padded_gemm(CpuContext& context, Input<T> a, Input<T> b, Matrix<T> c, Trans
 
 template <class T>
 void padded_gradient(CpuContext& context, Matrix<const T> a, Input<T> b, Matrix<float> c, Write write) {
-    const std::int64_t whole = a.rows() / row_block * row_block, left = a.rows() - whole;
-    if (std::is_same_v<T, float> || left % row_pad == 0)
+    const std::int64_t whole = a.rows() / tile_rows * tile_rows, left = a.rows() - whole;
+    if (std::is_same_v<T, float> || left % depth_pad == 0)
         return gemm(context, a, b, c, Transposed::left, write);
     if (whole > 0) gemm(context, a.slice(0, whole), b.slice(0, whole), c, Transposed::left, write);
-    const Matrix<T> tail_a = copy_padded<T>(context, Scratch::padded_left, a.slice(whole, left), padded(left));
-    const Matrix<T> tail_b = copy_padded<T>(context, Scratch::padded_right, b.slice(whole, left), padded(left));
+    const Matrix<T> tail_a = copy_padded<T>(context, Scratch::padded_left, a.slice(whole, left), padded(left, depth_pad));
+    const Matrix<T> tail_b = copy_padded<T>(context, Scratch::padded_right, b.slice(whole, left), padded(left, depth_pad));
     gemm(context, tail_a, tail_b, c, Transposed::left, whole > 0 ? Write::accumulate : write);
 }
 

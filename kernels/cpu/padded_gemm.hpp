@@ -1,14 +1,14 @@
 // Products whose rows are as many as the router sent. oneDNN compiles a bf16 product for each shape that it meets, some
-// milliseconds each; with as many shapes as there are counts of rows a step would compile and hardly compute. So what
-// is left of `row_block` rows is padded to a multiple of `row_pad`, and few shapes come back again and again. fp32
-// products are not compiled by shape: they take the rows as they are.
+// milliseconds each; with as many shapes as there are counts of rows a step would compile and hardly compute. So the
+// rows of a product are padded to a multiple of `row_pad`, and those that a gradient adds up beyond whole tiles to one
+// of `depth_pad`, the inner step of a matrix unit: few shapes come back again and again. fp32 products are not compiled
+// by shape: they take the rows as they are.
 #pragma once
 
 #include "kernels/cpu/gemm.hpp"
+#include "kernels/cpu/row_calls.hpp"
 
 namespace rehearse::kernels {
-
-constexpr std::int64_t row_pad = 16, row_block = 256;
 
 // C = A B or A B^T for any number of rows of A.
 template <class T>

@@ -4,18 +4,13 @@
 
 #include <algorithm>
 
+#include "sim/base/quantile.hpp"
+
 namespace rehearse::kernels::cuda {
 
 namespace {
 
 constexpr int warm_ups = 3, repeats = 21;
-
-double quantile(std::vector<double> values, double share) {
-    std::sort(values.begin(), values.end());
-    const double at = share * static_cast<double>(values.size() - 1);
-    const auto below = static_cast<std::size_t>(at), above = std::min(below + 1, values.size() - 1);
-    return values[below] + (at - static_cast<double>(below)) * (values[above] - values[below]);
-}
 
 std::string text_of(const Shape& shape, const char* between, const char* separator) {
     std::string text;
@@ -31,8 +26,8 @@ std::string version_text(int version, int major, int minor) {
 
 }  // namespace
 
-double Sample::median() const { return quantile(seconds, 0.5); }
-double Sample::spread() const { return (quantile(seconds, 0.75) - quantile(seconds, 0.25)) / median(); }
+double Sample::median() const { return rehearse::median(seconds); }
+double Sample::spread() const { return relative_spread(seconds); }
 
 void Timing::measure(Sample sample, const std::function<void()>& work) {
     for (int i = 0; i < warm_ups; ++i) work();

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "kernels/cpu/padded_gemm.hpp"
+#include "kernels/cpu/row_calls.hpp"
 
 namespace rehearse {
 
@@ -122,13 +122,13 @@ double grouped_gemm_seconds(const DeviceProfile& profile, const GemmShape& shape
     double rows = 0;
     for (const double height : heights) rows += height;
     if (const GemmTable* table = measured_product(profile, shape, ProductCall::grouped)) {
-        double time = 0;  // one after the other; the kernels pad rows (kernels/cpu/padded_gemm.hpp)
+        double time = 0;  // one after the other, as the kernels call them
         for (const double height : heights) {
-            const std::int64_t whole =
-                (std::llround(height) + kernels::row_pad - 1) / kernels::row_pad * kernels::row_pad;
-            if (whole == 0) continue;
-            time += by == GroupedBy::m ? table->seconds(1, whole, shape.n, shape.k)
-                                       : table->seconds(1, shape.m, shape.n, whole);
+            const std::int64_t whole = std::llround(height);
+            for (const std::int64_t call : by == GroupedBy::m ? kernels::product_rows(whole)
+                                                              : kernels::gradient_rows(whole))
+                time += by == GroupedBy::m ? table->seconds(1, call, shape.n, shape.k)
+                                           : table->seconds(1, shape.m, shape.n, call);
         }
         return time;
     }

@@ -65,7 +65,8 @@ MeasuredCosts measured_costs(const CalibrationFile& calibration) {
         if (sample.kind == SampleKind::policy && !sample.shape.empty()) {
             policies[sample.what].push_back({static_cast<double>(sample.shape.front().second), time});
         } else if (m && n && k) {
-            products[sample.what].push_back({entry(sample.shape, "batch").value_or(1), *m, *n, *k, time});
+            const std::int64_t calls = entry(sample.shape, "batch").value_or(1);  // one after the other on a processor
+            products[sample.what].push_back({1, *m, *n, *k, time / static_cast<double>(calls)});
         } else if (bytes && *bytes > 0) {
             const CurvePoint point{static_cast<double>(*bytes), time};
             if (sample.kind == SampleKind::collective && ranks) collectives[{sample.what, *ranks}].push_back(point);

@@ -112,23 +112,32 @@ private:
     };
 
     // On a device whose products are calls of a library, those of streamed rows are cut: a source sends slot by slot,
-    // so that its rows for a slot arrive together and are multiplied apart from those of the others.
-    std::size_t pieces_of(const Segment& segment, std::size_t index) const {
+    // and what of a slot has come from one source with a chunk is multiplied apart from the rest.
+    bool is_cut(const Segment& segment, std::size_t index) const {
         const LocalCollective& collective = segment.collective;
-        const bool is_cut = collective.hiding == Hiding::streamed && collective.kind == LocalCollectiveKind::dispatch &&
-                            index >= collective.partner && profile_.measured.product("grouped gemm") != nullptr;
-        return is_cut ? collectives_.expert_ranks() : 1;
+        return collective.hiding == Hiding::streamed && collective.kind == LocalCollectiveKind::dispatch &&
+               index >= collective.partner && segment.operators[index].kind == OperatorKind::gemm &&
+               profile_.measured.product("grouped gemm") != nullptr;
     }
 
-    double cut_product_seconds(const Operator& op, MemberLoad member, std::size_t pieces) const {
-        std::vector<double> heights;
+    // A chunk holds the part `chunk` of the rows that an average rank gets.
+    double cut_product_seconds(const Operator& op, MemberLoad member, double chunk) const {
         const std::size_t slots = member.load != nullptr ? member.load->slots : static_cast<std::size_t>(op.batch);
+        const double sources = collectives_.expert_ranks();
+        const double rows = static_cast<double>(op.batch * op.m) / sources, piece = chunk * rows;
+        std::vector<double> heights;
+        double left = piece;  // of the chunk
         for (std::size_t slot = 0; slot < slots; ++slot) {
             const double share = member.load != nullptr
                                      ? static_cast<double>(member.load->rows[member.rank * slots + slot])
                                      : 1.0 / static_cast<double>(slots);
-            heights.insert(heights.end(), pieces,
-                           static_cast<double>(op.batch * op.m) * share / static_cast<double>(pieces));
+            for (double height = rows * share; height > 0.5;) {
+                const double part = std::min(height, left);
+                heights.insert(heights.end(), static_cast<std::size_t>(sources), part);
+                height -= part;
+                left -= part;
+                if (left < 0.5) left = piece;
+            }
         }
         return grouped_gemm_seconds(profile_, {op.batch, op.m, op.n, op.k, op.output_bytes}, GroupedBy::m, heights);
     }
@@ -147,9 +156,8 @@ private:
 
     double operator_seconds(const Segment& segment, std::size_t index, MemberLoad member) const {
         const Operator& op = segment.operators[index];
-        const std::size_t pieces = pieces_of(segment, index);
-        return pieces > 1 && op.kind == OperatorKind::gemm ? cut_product_seconds(op, member, pieces)
-                                                           : operator_seconds(op, member);
+        return is_cut(segment, index) ? cut_product_seconds(op, member, segment.collective.first)
+                                      : operator_seconds(op, member);
     }
 
     double operator_seconds(const Operator& op, MemberLoad member) const {

@@ -5,6 +5,7 @@
 
 #include "kernels/cpu/attention.hpp"
 #include "kernels/cpu/elementwise.hpp"
+#include "kernels/cpu/expert_ffn.hpp"
 #include "kernels/cpu/gemm.hpp"
 
 namespace rehearse {
@@ -16,7 +17,7 @@ namespace {
 constexpr std::size_t array_elements = std::size_t{8} << 20;  // 16 MiB: beyond the second-level cache of any core
 
 template <class T>
-std::span<T> first(std::vector<T>& values, std::int64_t count) {
+std::span<T> first(kernels::Array<T>& values, std::int64_t count) {
     if (values.size() < static_cast<std::size_t>(count)) values.resize(static_cast<std::size_t>(count));
     return std::span(values).first(static_cast<std::size_t>(count));
 }
@@ -27,7 +28,7 @@ DenseOperators::DenseOperators(const TrainingSpec& training, kernels::CpuContext
     : model_(training.model), micro_batch_(training.micro_batch), context_(context), arrays_(array_elements) {}
 
 template <class T>
-std::span<T> DenseOperators::next(std::vector<T>& arena, std::size_t& used, std::int64_t count) {
+std::span<T> DenseOperators::next(kernels::Array<T>& arena, std::size_t& used, std::int64_t count) {
     const auto size = static_cast<std::size_t>(count);
     if (arena.size() < size + array_elements) arena.resize(size + array_elements);
     if (used + size > arena.size()) used = 0;
@@ -40,7 +41,8 @@ void DenseOperators::run(const Operator& op) {
     switch (op.kind) {
         case OperatorKind::gemm: return product(op);
         case OperatorKind::attention: return attention(op);
-        case OperatorKind::memory: return stream(op.bytes);
+        case OperatorKind::memory:
+            return std::string_view(op.name).starts_with("swiglu") ? swiglu(op) : stream(op.bytes);
         case OperatorKind::host: return;  // the host's own time: this is the host
     }
 }
@@ -63,6 +65,30 @@ void DenseOperators::product(const Operator& op) {
                       Matrix<LiveElement>(first(results_, op.m * op.n), op.m, op.n),
                       is_gradient ? kernels::Transposed::right : kernels::Transposed::none);
     }
+}
+
+void DenseOperators::norm(std::span<const LiveElement> tokens, std::span<LiveElement> into) {
+    const std::int64_t h = model_.hidden, n = static_cast<std::int64_t>(tokens.size()) / h;
+    const kernels::Array<LiveElement> scale(static_cast<std::size_t>(h), kernels::from_float<LiveElement>(1.0f));
+    kernels::rms_norm(context_, Matrix<const LiveElement>(tokens, n, h), std::span<const LiveElement>(scale),
+                      Matrix<LiveElement>(into, n, h));
+}
+
+std::span<LiveElement> DenseOperators::room(std::size_t elements) {
+    return first(results_, static_cast<std::int64_t>(elements));
+}
+
+// Reads 2 and writes 1 per inner element of a token; backward 3 and 2.
+void DenseOperators::swiglu(const Operator& op) {
+    const bool is_backward = std::string_view(op.name).ends_with("backward");
+    const auto inner = static_cast<std::int64_t>(op.bytes / (sizeof(LiveElement) * (is_backward ? 5.0 : 3.0)));
+    const std::int64_t width = model_.ffn;
+    const Matrix<LiveElement> up(first(activations_, 2 * inner), inner / width, 2 * width);
+    const Matrix<LiveElement> out(first(results_, 3 * inner).first(static_cast<std::size_t>(inner)), inner / width, width);
+    if (!is_backward) return kernels::swiglu<LiveElement>(context_, up, out);
+    const Matrix<LiveElement> d_up(first(results_, 3 * inner).last(static_cast<std::size_t>(2 * inner)), inner / width,
+                                   2 * width);
+    kernels::swiglu_backward<LiveElement>(context_, out, up, d_up);
 }
 
 void DenseOperators::stream(double bytes) {

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "kernels/array.hpp"
 #include "kernels/cpu/context.hpp"
 #include "models/workload/operators.hpp"
 #include "models/workload/spec.hpp"
@@ -18,22 +19,26 @@ class DenseOperators {
 public:
     DenseOperators(const TrainingSpec& training, kernels::CpuContext& context);
     void run(const Operator& op);
+    void norm(std::span<const LiveElement> tokens, std::span<LiveElement> into);
+    // Of this size, for a result that nothing reads.
+    std::span<LiveElement> room(std::size_t elements);
 
 private:
     void product(const Operator& op);
     void attention(const Operator& op);
+    void swiglu(const Operator& op);
     void stream(double bytes);  // reads two arrays and writes a third
 
     // Weights and gradients of the operators lie one behind the other, as they do in a model: no operator finds those
     // of the one before in the cache. What lies beyond the end goes on at the beginning.
     template <class T>
-    std::span<T> next(std::vector<T>& arena, std::size_t& used, std::int64_t count);
+    std::span<T> next(kernels::Array<T>& arena, std::size_t& used, std::int64_t count);
 
     const ModelSpec& model_;
     std::int64_t micro_batch_;
     kernels::CpuContext& context_;
-    std::vector<LiveElement> activations_, results_, weights_, arrays_;
-    std::vector<float> gradients_, attention_gradients_, log_sum_;
+    kernels::Array<LiveElement> activations_, results_, weights_, arrays_;
+    kernels::Array<float> gradients_, attention_gradients_, log_sum_;
     std::size_t weights_used_ = 0, gradients_used_ = 0, arrays_used_ = 0;
 };
 

@@ -21,11 +21,11 @@ constexpr std::array names{"gate", "top-k", "permute", "expert up", "swiglu", "e
                            "expert up dgrad", "expert down wgrad", "expert up wgrad", "permute backward",
                            "gate backward", "gate dgrad", "gate wgrad"};
 
-std::span<const std::byte> bytes_of(const std::vector<LiveElement>& values, std::size_t count) {
+std::span<const std::byte> bytes_of(const kernels::Array<LiveElement>& values, std::size_t count) {
     return std::as_bytes(std::span(values).first(count));
 }
 
-std::span<std::byte> room_of(std::vector<LiveElement>& values, std::size_t count) {
+std::span<std::byte> room_of(kernels::Array<LiveElement>& values, std::size_t count) {
     if (values.size() < count) values.resize(count);
     return std::as_writable_bytes(std::span(values).first(count));
 }
@@ -139,7 +139,7 @@ void ExpertLayer::plan_exchange() {
 void ExpertLayer::dispatch() {
     const std::size_t row = static_cast<std::size_t>(shape_.hidden);
     if (!is_backward_) plan_exchange();
-    std::vector<LiveElement>& into = is_backward_ ? down_gradient_ : received_;
+    kernels::Array<LiveElement>& into = is_backward_ ? down_gradient_ : received_;
     exchange_.dispatch(bytes_of(is_backward_ ? results_gradient_ : rows_, exchange_.sent_rows() * row),
                        room_of(into, exchange_.received_rows() * row));
 }
@@ -201,11 +201,11 @@ void ExpertLayer::gate_input_gradient() {
                        std::span<const LiveElement>(input_gradient_), 1.0f, std::span(input_gradient_));
 }
 
-Matrix<LiveElement> ExpertLayer::matrix(std::vector<LiveElement>& values, std::int64_t rows, std::int64_t columns) {
+Matrix<LiveElement> ExpertLayer::matrix(kernels::Array<LiveElement>& values, std::int64_t rows, std::int64_t columns) {
     return {values, rows, columns};
 }
 
-Matrix<LiveElement> ExpertLayer::received(std::vector<LiveElement>& values, std::int64_t columns) {
+Matrix<LiveElement> ExpertLayer::received(kernels::Array<LiveElement>& values, std::int64_t columns) {
     const auto rows = static_cast<std::int64_t>(exchange_.received_rows());
     const auto count = static_cast<std::size_t>(rows * columns);
     if (values.size() < count) values.resize(count);

@@ -17,6 +17,7 @@
 #include <string_view>
 #include <vector>
 
+#include "kernels/array.hpp"
 #include "kernels/cpu/expert_ffn.hpp"
 #include "kernels/cpu/permute.hpp"
 #include "runtime/balancer/expert_map.hpp"
@@ -36,9 +37,9 @@ struct ExpertLayerShape {
 
 // Weights of a rank's slots in one layer. Gradients of what is reduced elsewhere stand in memory of the caller.
 struct ExpertLayerWeights {
-    std::vector<LiveElement> gate;      // h x E
-    std::vector<LiveElement> up, down;  // S x h x 2 f, S x f x h
-    std::vector<float> gate_gradient, up_gradient, down_gradient;
+    kernels::Array<LiveElement> gate;      // h x E
+    kernels::Array<LiveElement> up, down;  // S x h x 2 f, S x f x h
+    kernels::Array<float> gate_gradient, up_gradient, down_gradient;
 };
 
 class ExpertLayer {
@@ -79,8 +80,8 @@ private:
     void products(std::string_view name);
     void gate_backward();
     void gate_input_gradient();
-    kernels::Matrix<LiveElement> matrix(std::vector<LiveElement>& values, std::int64_t rows, std::int64_t columns);
-    kernels::Matrix<LiveElement> received(std::vector<LiveElement>& values, std::int64_t columns);
+    kernels::Matrix<LiveElement> matrix(kernels::Array<LiveElement>& values, std::int64_t rows, std::int64_t columns);
+    kernels::Matrix<LiveElement> received(kernels::Array<LiveElement>& values, std::int64_t columns);
 
     ExpertLayerShape shape_;
     Communicator& group_;
@@ -94,14 +95,14 @@ private:
     std::optional<TokenStream> stream_;
     bool is_backward_ = false;                          // what the next exchange carries
 
-    std::vector<LiveElement> input_, output_, output_gradient_, input_gradient_;
-    std::vector<float> logits_, choice_weights_, logits_gradient_, choice_gradient_;
+    kernels::Array<LiveElement> input_, output_, output_gradient_, input_gradient_;
+    kernels::Array<float> logits_, choice_weights_, logits_gradient_, choice_gradient_;
     std::vector<std::int32_t> chosen_, chosen_slots_, tokens_per_expert_;
-    std::vector<LiveElement> rows_, results_;                       // of this rank's tokens
-    std::vector<LiveElement> received_, up_, activated_, down_;     // of this rank's experts
-    std::vector<LiveElement> results_gradient_, rows_gradient_;
-    std::vector<LiveElement> down_gradient_, activated_gradient_, up_gradient_, received_gradient_;
-    std::vector<LiveElement> logits_gradient_narrow_, tokens_gradient_;
+    kernels::Array<LiveElement> rows_, results_;                       // of this rank's tokens
+    kernels::Array<LiveElement> received_, up_, activated_, down_;     // of this rank's experts
+    kernels::Array<LiveElement> results_gradient_, rows_gradient_;
+    kernels::Array<LiveElement> down_gradient_, activated_gradient_, up_gradient_, received_gradient_;
+    kernels::Array<LiveElement> logits_gradient_narrow_, tokens_gradient_;
 };
 
 }  // namespace rehearse

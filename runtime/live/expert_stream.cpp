@@ -25,9 +25,9 @@ struct Header {
 
 // What streams: rows that are sent, where they end, and the product that is made of them there.
 struct ExpertLayer::StreamedProduct {
-    std::vector<LiveElement>& sent;
-    std::vector<LiveElement>& received;
-    std::vector<LiveElement>& result;
+    kernels::Array<LiveElement>& sent;
+    kernels::Array<LiveElement>& received;
+    kernels::Array<LiveElement>& result;
     kernels::Stacked<const LiveElement> weights;
     Transposed transposed;
     std::int64_t columns;  // of the result

@@ -24,7 +24,7 @@ ExpertMap first_map(std::uint32_t experts, std::uint32_t ranks, std::uint32_t sl
 
 // The parts of a slot in a stack of as many as the rank has.
 template <class T>
-std::span<T> part_of(std::vector<T>& stack, std::uint32_t slots, std::uint32_t slot) {
+std::span<T> part_of(kernels::Array<T>& stack, std::uint32_t slots, std::uint32_t slot) {
     const std::size_t size = stack.size() / slots;
     return std::span(stack).subspan(slot * size, size);
 }

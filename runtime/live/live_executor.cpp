@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <cmath>
 #include <numeric>
 
@@ -11,51 +12,11 @@
 #include "runtime/live/live_rank.hpp"
 #include "sim/base/checks.hpp"
 #include "sim/base/fingerprint.hpp"
+#include "sim/base/quantile.hpp"
 
 namespace rehearse {
 
 namespace {
-
-double median(std::vector<double> values) {
-    std::sort(values.begin(), values.end());
-    return 0.5 * (values[(values.size() - 1) / 2] + values[values.size() / 2]);
-}
-
-// Median over the steps, mean over the ranks.
-Pace pace_of(Communicator& world, const std::vector<Pace>& steps) {
-    std::vector<double> compute, memory;
-    for (const Pace& step : steps) {
-        compute.push_back(step.compute);
-        memory.push_back(step.memory);
-    }
-    const Pace mine{median(std::move(compute)), median(std::move(memory))};
-    std::vector<Pace> all(world.size());
-    world.all_gather(std::as_bytes(std::span<const Pace>(&mine, 1)), std::as_writable_bytes(std::span(all)));
-    Pace mean;
-    for (const Pace& one : all) {
-        mean.compute += one.compute / static_cast<double>(all.size());
-        mean.memory += one.memory / static_cast<double>(all.size());
-    }
-    return mean;
-}
-
-// The steps in whose beginning and end the slowest rank was fastest, in the order of time: the last one has no end.
-std::vector<std::size_t> calmest(Communicator& world, const std::vector<Pace>& mine, std::size_t count) {
-    std::vector<Pace> all(mine.size() * world.size());
-    world.all_gather(std::as_bytes(std::span<const Pace>(mine)), std::as_writable_bytes(std::span(all)));
-    std::vector<double> slowest(mine.size());
-    for (std::size_t i = 0; i < all.size(); ++i)
-        slowest[i % mine.size()] = std::max(slowest[i % mine.size()], all[i].compute);
-    std::vector<std::size_t> order(std::max<std::size_t>(1, mine.size() - 1));
-    std::iota(order.begin(), order.end(), std::size_t{0});
-    const auto both = [&](std::size_t step) {
-        return std::max(slowest[step], slowest[std::min(step + 1, mine.size() - 1)]);
-    };
-    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return both(a) < both(b); });
-    order.resize(std::min(order.size(), count));
-    std::sort(order.begin(), order.end());
-    return order;
-}
 
 SimTime at(double seconds) { return SimTime{std::llround(seconds * 1e12)}; }
 
@@ -80,6 +41,13 @@ std::vector<std::vector<OperationTimes>> gather(Communicator& world, const Opera
         }
     }
     return result;
+}
+
+bool agreed(Communicator& world, bool mine) {
+    std::vector<std::byte> all(world.size());
+    const std::byte one{static_cast<unsigned char>(mine)};
+    world.all_gather(std::span(&one, 1), all);
+    return all.front() != std::byte{0};
 }
 
 std::uint64_t joined(Communicator& world, std::uint64_t mine) {
@@ -143,11 +111,7 @@ double LiveReport::seconds(std::size_t operation) const {
     return sum / static_cast<double>(times.size());
 }
 
-double LiveReport::spread() const {
-    std::vector<double> sorted = step_seconds;
-    std::sort(sorted.begin(), sorted.end());
-    return (sorted[sorted.size() * 3 / 4] - sorted[sorted.size() / 4]) / median(sorted);
-}
+double LiveReport::spread() const { return relative_spread(step_seconds); }
 
 RunRanks on_threads(std::uint32_t ranks) {
     return [ranks](const std::function<void(Communicator&)>& body) { run_thread_ranks(ranks, body); };
@@ -158,6 +122,24 @@ std::int64_t local_cores() {
     return sched_getaffinity(0, sizeof allowed, &allowed) == 0 ? CPU_COUNT(&allowed) : 1;
 }
 
+// Goes on while the steps that count are no calm ones; the first rank's clock says for how long.
+ChosenSteps LiveExecutor::run_steps(LiveRank& rank, Communicator& world) const {
+    using Clock = Communicator::Clock;
+    const auto until = Clock::now() + std::chrono::duration_cast<Clock::duration>(
+                                          std::chrono::duration<double>(spec_.patience));
+    for (;;) {
+        for (std::int64_t i = 0; i < spec_.steps * spec_.oversample + 1; ++i) rank.step();
+        const OperationLog& log = rank.log();
+        const auto calmest = calmest_steps(world, log.paces(), static_cast<std::size_t>(spec_.steps));
+        const Pace pace = pace_of(world, log.paces(), calmest);
+        const bool calm = is_calm(spec_, pace, log.step_seconds(), calmest);
+        if (!agreed(world, calm || Clock::now() >= until)) continue;
+        const auto run = static_cast<std::int64_t>(log.steps());
+        rank.log().keep(calmest);
+        return {pace, run, calm};
+    }
+}
+
 Timeline LiveExecutor::execute(const Workload& workload) {
     report_ = {};
     std::atomic<bool> is_kept{false};
@@ -166,13 +148,11 @@ Timeline LiveExecutor::execute(const Workload& workload) {
         LiveRank rank(workload, policies_, spec_.seed, world);
         for (std::int64_t i = 0; i < spec_.warmup_steps; ++i) rank.step();
         rank.log().forget();
-        for (std::int64_t i = 0; i < spec_.steps * spec_.oversample + 1; ++i) rank.step();
-        rank.log().keep(calmest(world, rank.log().paces(), static_cast<std::size_t>(spec_.steps)));
+        const ChosenSteps chosen = run_steps(rank, world);
         std::vector<std::vector<OperationTimes>> times = gather(world, rank.log());
         const std::uint64_t fingerprint = joined(world, rank.value_fingerprint());
-        const Pace pace = pace_of(world, rank.log().paces());
         if (is_kept.exchange(true)) return;  // by another rank of this process
-        report_ = {rank.log().operations(), std::move(times), rank.log().step_seconds(), pace, fingerprint};
+        report_ = {rank.log().operations(), std::move(times), rank.log().step_seconds(), chosen, fingerprint};
     });
     return timeline_of(report_);
 }

@@ -11,29 +11,25 @@
 
 #include "kernels/communicator/communicator.hpp"
 #include "runtime/executor.hpp"
+#include "runtime/live/calm_steps.hpp"
 #include "runtime/live/operation_log.hpp"
 #include "runtime/moe/policy_spec.hpp"
 
 namespace rehearse {
 
-struct LiveSpec {
-    std::int64_t warmup_steps = 3;
-    std::int64_t steps = 20;     // that count
-    std::int64_t oversample = 5; // so many times as many are run; those count during which the slowest core was fastest
-    std::uint64_t seed = 1;
-};
+class LiveRank;
 
 // All measured steps of all ranks.
 struct LiveReport {
     std::vector<Operation> operations;                // of a step, in order; the same on every rank
     std::vector<std::vector<OperationTimes>> times;   // by rank and operation
     std::vector<double> step_seconds;                 // by step
-    Pace pace;                                        // median over the steps, mean over the ranks
+    ChosenSteps chosen;                                   // how those were chosen
     std::uint64_t value_fingerprint = 0;              // of what all ranks computed in the last step
     std::size_t median_step() const;
     // Median over the steps, mean over the ranks.
     double seconds(std::size_t operation) const;
-    double spread() const;  // of the step: interquartile range / median
+    double spread() const;  // of the step: relative_spread()
 };
 
 // Calls the function once on each rank, with its communicator, and returns when all that run here are through.
@@ -52,6 +48,8 @@ public:
     const LiveReport& report() const { return report_; }  // of the last execute()
 
 private:
+    ChosenSteps run_steps(LiveRank& rank, Communicator& world) const;
+
     const PolicySpec& policies_;
     LiveSpec spec_;
     RunRanks run_ranks_;

@@ -47,7 +47,7 @@ private:
     PagerSpec spec_;
     PageManager pager_;
     AccessPredictor predictor_;
-    std::vector<std::vector<LiveElement>> host_up_, host_down_;  // by layer
+    std::vector<kernels::Array<LiveElement>> host_up_, host_down_;  // by layer
     std::vector<char> is_here_, is_written_;                     // by page
     std::vector<std::vector<std::uint32_t>> last_used_, held_;   // pages, by layer
     std::vector<std::uint64_t> rows_;                            // of the step, by page

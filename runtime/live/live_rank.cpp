@@ -31,7 +31,7 @@ const char* name_of(CollectiveVerb verb) {
 // Small values: what experts add to a token must not change what the next gate chooses.
 // One draw of 8,191 numbers goes round: nothing depends on more of them.
 void fill(std::span<LiveElement> values, const Stream& random, std::uint64_t entity, float scale) {
-    std::vector<LiveElement> drawn(std::min<std::size_t>(8191, values.size()));
+    kernels::Array<LiveElement> drawn(std::min<std::size_t>(8191, values.size()));
     for (std::size_t i = 0; i < drawn.size(); ++i)
         drawn[i] = kernels::from_float<LiveElement>(scale * static_cast<float>(random.normal(entity, i)));
     for (std::size_t i = 0; i < values.size(); ++i) values[i] = drawn[i % drawn.size()];
@@ -173,9 +173,13 @@ ExpertLayer* LiveRank::layer_of(const Segment& segment) {
 
 void LiveRank::work(const Instruction& instruction) {
     const Work& work = workload_.works[instruction.index];
-    next_layer_ = 0;
+    const auto next_from = [&](std::size_t layer) {
+        while (layer < layers_.size() && layers_[layer] == nullptr) ++layer;
+        return layer;
+    };
+    next_layer_ = next_from(0);
     for (const Segment& segment : work.segments) {
-        if (segment.layer != no_layer) next_layer_ = segment.layer + 1;
+        if (segment.layer != no_layer) next_layer_ = next_from(segment.layer + 1);
         const LocalCollective& collective = segment.collective;
         const bool streams = collective.hiding == Hiding::streamed && collective.kind == LocalCollectiveKind::dispatch;
         operators(instruction, segment, streams ? collective.partner : segment.operators.size());
@@ -200,7 +204,7 @@ void LiveRank::run_operator(const Instruction& instruction, const Segment& segme
     if (layer != nullptr && ExpertLayer::has(name)) {
         layer->run(name);
     } else if (name == "norm") {
-        normalise(op);
+        normalise();
     } else if (name == "embedding") {
         load_tokens();
         dense_.run(op);
@@ -260,6 +264,7 @@ void LiveRank::streamed(const Instruction& instruction, const Segment& segment, 
     log_.add(operation, begin, exchanged);
     Operation computed = operation_of(instruction, &segment, product.name);
     computed.op = &product;
+    computed.is_cut = true;
     log_.add(computed, exchanged, end, static_cast<double>(layer->received_rows()));
 }
 
@@ -298,14 +303,9 @@ void LiveRank::load_tokens() {
 }
 
 // The norm before the gate makes the input of its layer; that before attention is overwritten by it.
-void LiveRank::normalise(const Operator&) {
-    const std::int64_t n = tokens_of(workload_.training), h = workload_.training.model.hidden;
-    std::vector<LiveElement> scale(static_cast<std::size_t>(h), kernels::from_float<LiveElement>(1.0f));
-    std::uint32_t target = std::min(next_layer_, static_cast<std::uint32_t>(layers_.size()) - 1);
-    while (layers_[target] == nullptr && target > 0) --target;
-    if (layers_[target] == nullptr) return;
-    kernels::rms_norm(context_, kernels::Matrix<const LiveElement>(tokens_, n, h), std::span<const LiveElement>(scale),
-                      kernels::Matrix<LiveElement>(layers_[target]->input(), n, h));
+void LiveRank::normalise() {
+    ExpertLayer* const layer = next_layer_ < layers_.size() ? layers_[next_layer_].get() : nullptr;
+    dense_.norm(tokens_, layer != nullptr ? std::span(layer->input()) : dense_.room(tokens_.size()));
 }
 
 }  // namespace rehearse

@@ -43,7 +43,7 @@ private:
     ExpertLayer* layer_of(const Segment& segment);
     std::size_t place_of(const Segment& segment) const;  // among the layers with experts
     void load_tokens();
-    void normalise(const Operator& op);
+    void normalise();
 
     const Workload& workload_;
     const PolicySpec& policies_;
@@ -56,13 +56,13 @@ private:
     std::vector<std::unique_ptr<ExpertLayer>> layers_;  // by layer of the model; none: no experts there
     std::unique_ptr<LiveBalance> balance_;
     std::unique_ptr<LivePages> pages_;
-    std::vector<LiveElement> tokens_;                   // the residual stream, n x h
-    std::vector<float> gradients_, gradient_shard_;
+    kernels::Array<LiveElement> tokens_;                   // the residual stream, n x h
+    kernels::Array<float> gradients_, gradient_shard_;
     std::vector<std::byte> gathered_;
     std::vector<std::uint32_t> posted_[group_family_count];
     OperationLog log_;
     std::uint32_t step_ = 0, passes_ = 0;
-    std::uint32_t next_layer_ = 0;  // whose input the next norm makes
+    std::size_t next_layer_ = 0;  // with experts, whose input the next norm makes
 };
 
 }  // namespace rehearse

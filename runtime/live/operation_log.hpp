@@ -27,6 +27,7 @@ struct Operation {
     SpanStream stream = SpanStream::compute;
     std::uint32_t work = UINT32_MAX, layer = no_layer;
     const Operator* op = nullptr;   // of the workload; compute alone
+    bool is_cut = false;            // compute: a product of streamed rows, piece by piece as they come
     double bytes = 0;               // exchange: as the workload counts them
     std::int64_t ranks = 0;         // exchange
 };

@@ -7,6 +7,7 @@
 //     memory    three arrays of 2 MiB, two read and one written
 #pragma once
 
+#include "kernels/array.hpp"
 #include "kernels/cpu/context.hpp"
 #include "runtime/live/expert_layer.hpp"
 
@@ -26,7 +27,7 @@ public:
 
 private:
     kernels::CpuContext& context_;
-    std::vector<LiveElement> left_, right_, result_, arrays_;
+    kernels::Array<LiveElement> left_, right_, result_, arrays_;
 };
 
 }  // namespace rehearse

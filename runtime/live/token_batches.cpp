@@ -46,7 +46,7 @@ TokenBatches::TokenBatches(const TrainingSpec& training, std::int64_t tokens, st
     const std::int64_t experts = model.experts.routed, hidden = model.hidden;
     REHEARSE_CHECK(model.layers * experts <= hidden, "too few features for the gates of all layers");
     const Stream small(seed, "live.features"), random(seed, "live.routing");
-    std::vector<LiveElement> drawn(4099);  // go round
+    kernels::Array<LiveElement> drawn(4099);  // go round
     for (std::size_t i = 0; i < drawn.size(); ++i)
         drawn[i] = kernels::from_float<LiveElement>(noise * static_cast<float>(small.normal(i, 0)));
     for (std::size_t i = 0; i < values_.size(); ++i) values_[i] = drawn[i % drawn.size()];

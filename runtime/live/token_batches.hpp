@@ -28,7 +28,7 @@ public:
 
 private:
     std::size_t size_;
-    std::vector<LiveElement> values_;
+    kernels::Array<LiveElement> values_;
 };
 
 }  // namespace rehearse

@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <chrono>
 #include <fstream>
-#include <limits>
 #include <set>
 
 #include "scenarios/calibrate/fit_calibration.hpp"
@@ -16,13 +15,13 @@
 #include "scenarios/installation.hpp"
 #include "scenarios/text_file.hpp"
 #include "sim/base/fault.hpp"
+#include "sim/base/quantile.hpp"
 
 namespace rehearse {
 
 namespace {
 
 constexpr int rounds_most = 3;
-constexpr double calm = 1.25;  // of the best pace
 
 std::string today() { return fmt::format("{:%Y-%m-%d}", fmt::gmtime(std::chrono::system_clock::now())); }
 
@@ -43,34 +42,35 @@ std::string kernel_release() {
 // What one run of a shape gave, and how fast the machine was then.
 struct Measured {
     std::vector<CalibrationSample> samples;
-    Pace pace;
+    ChosenSteps chosen;
+    double pace() const { return chosen.pace.compute; }
 };
 
-Measured measure(const CalibrateRunRequest& request, const SweepShape& shape) {
+Measured measure(const CalibrateRunRequest& request, const SweepShape& shape, double calm_pace) {
     PolicySpec policies;
     policies.stream.refills = shape.refills;
     const Workload workload = build_workload(sweep_training(shape, request.ranks));
-    LiveExecutor executor(policies, {3, request.steps, request.oversample, 1},
+    LiveExecutor executor(policies, {3, request.steps, request.oversample, request.patience, calm_pace, 1},
                           on_threads(static_cast<std::uint32_t>(request.ranks)));
     executor.execute(workload);
-    return {samples_of(executor.report()), executor.report().pace};
+    return {samples_of(executor.report()), executor.report().chosen};
 }
 
 // Every shape once; then those again that were measured while the machine was slower than at its best.
 std::vector<Measured> measure_calmly(const CalibrateRunRequest& request) {
     const std::vector<SweepShape> shapes = sweep_shapes(request.size);
     std::vector<Measured> best(shapes.size());
-    double fastest = std::numeric_limits<double>::infinity();
+    double fastest = 0;
     for (int round = 0; round < rounds_most; ++round) {
         for (std::size_t i = 0; i < shapes.size(); ++i) {
-            if (round > 0 && best[i].pace.compute <= calm * fastest) continue;
+            if (round > 0 && best[i].chosen.are_calm && best[i].pace() <= calm_pace_margin * fastest) continue;
             const SweepShape& shape = shapes[i];
             fmt::print(stderr, "round {}, {} of {}: {} tokens of {}, {} experts of {}, top-{}{}\n", round + 1, i + 1,
                        shapes.size(), shape.tokens, shape.hidden, shape.experts, shape.inner, shape.top_k,
                        shape.refills > 0 ? ", streamed" : "");
-            Measured now = measure(request, shape);
-            fastest = std::min(fastest, now.pace.compute);
-            if (round == 0 || now.pace.compute < best[i].pace.compute) best[i] = std::move(now);
+            Measured now = measure(request, shape, fastest);
+            fastest = fastest > 0 ? std::min(fastest, now.pace()) : now.pace();
+            if (round == 0 || now.pace() < best[i].pace()) best[i] = std::move(now);
         }
     }
     return best;
@@ -81,8 +81,8 @@ std::vector<CalibrationSample> joined(std::vector<Measured> runs, double spread_
     std::vector<double> compute, memory;
     std::vector<CalibrationSample> all;
     for (Measured& run : runs) {
-        compute.push_back(run.pace.compute);
-        memory.push_back(run.pace.memory);
+        compute.push_back(run.chosen.pace.compute);
+        memory.push_back(run.chosen.pace.memory);
         for (CalibrationSample& sample : run.samples) {
             if (relative_spread(sample) > spread_most) {
                 fmt::print(stderr, "left out as noise: {} (spread {:.0f} %)\n", label_of(sample),
@@ -96,11 +96,7 @@ std::vector<CalibrationSample> joined(std::vector<Measured> runs, double spread_
             else same->seconds.insert(same->seconds.end(), sample.seconds.begin(), sample.seconds.end());
         }
     }
-    const auto middle = [](std::vector<double>& values) {
-        std::nth_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2), values.end());
-        return values[values.size() / 2];
-    };
-    std::vector<CalibrationSample> samples = pace_samples({middle(compute), middle(memory)});
+    std::vector<CalibrationSample> samples = pace_samples({median(compute), median(memory)});
     samples.insert(samples.end(), all.begin(), all.end());
     return samples;
 }

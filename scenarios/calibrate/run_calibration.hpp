@@ -13,6 +13,7 @@ struct CalibrateRunRequest {
     std::int64_t ranks = 2;    // measured together, one core each
     std::int64_t steps = 20;   // times of each sample, behind the warm-up
     std::int64_t oversample = 5;  // so many times as many steps are run, and the calmest count
+    double patience = 15;      // s: to wait for a calm machine, for each shape
     double spread_most = 0.5;  // (third - first quartile) / median of a sample, from which on it is noise
     SweepSize size = SweepSize::full;
     std::string date;          // of today

@@ -2,7 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 #include <string_view>
+
+#include "kernels/cpu/row_calls.hpp"
+#include "sim/base/checks.hpp"
 
 namespace rehearse {
 
@@ -17,6 +21,19 @@ bool is_named(std::string_view name) {
 }
 
 SampleShape bytes_of(double bytes) { return {{"bytes", std::llround(bytes)}}; }
+
+SampleShape product_of(const Operator& op, std::int64_t calls, std::int64_t m, std::int64_t k) {
+    return {{"batch", op.batch * calls}, {"m", m}, {"n", op.n}, {"k", k}};
+}
+
+// As the kernels call them: every expert of a shape of the sweep has the same rows, and they make equal calls.
+SampleShape calls_of(const Operator& op) {
+    const bool adds_up = op.output_bytes == 8;
+    const std::vector<std::int64_t> calls = adds_up ? kernels::gradient_rows(op.k) : kernels::product_rows(op.m);
+    REHEARSE_CHECK(std::set<std::int64_t>(calls.begin(), calls.end()).size() == 1, "calls of a sweep differ");
+    const auto count = static_cast<std::int64_t>(calls.size());
+    return adds_up ? product_of(op, count, op.m, calls.front()) : product_of(op, count, calls.front(), op.k);
+}
 
 // What an operation measures; an empty name: nothing that is priced.
 CalibrationSample sample_of(const Operation& operation) {
@@ -37,10 +54,11 @@ CalibrationSample sample_of(const Operation& operation) {
     const Operator& op = *operation.op;
     switch (op.kind) {
         case OperatorKind::gemm:
-            if (op.expert_rows != ExpertRows::none)
-                sample.what = op.output_bytes == 8 ? "grouped wgrad" : "grouped gemm";
-            else sample.what = op.output_bytes == 8 ? "gemm wgrad" : "gemm";
-            sample.shape = {{"batch", op.batch}, {"m", op.m}, {"n", op.n}, {"k", op.k}};
+            if (operation.is_cut) break;
+            sample.what = op.expert_rows != ExpertRows::none ? "grouped gemm" : "gemm";
+            if (op.output_bytes == 8) sample.what += " wgrad";
+            else if (std::string_view(op.name).ends_with("dgrad")) sample.what += " dgrad";
+            sample.shape = op.expert_rows != ExpertRows::none ? calls_of(op) : product_of(op, 1, op.m, op.k);
             break;
         case OperatorKind::attention:
             sample.what = op.name;
@@ -63,6 +81,9 @@ std::vector<SweepShape> sweep_shapes(SweepSize size) {
         {128, 128, 4, 1, 128},   {128, 256, 8, 2, 256},   {128, 64, 16, 4, 192},   {256, 256, 4, 2, 256},
         {256, 512, 8, 2, 512},   {256, 1024, 8, 2, 256},  {512, 512, 8, 1, 512},   {512, 1024, 4, 2, 256},
         {512, 256, 16, 4, 128},  {384, 704, 4, 1, 384},   {576, 320, 8, 2, 192},   {768, 1152, 4, 1, 128},
+        {192, 384, 2, 1, 256},   {320, 320, 2, 1, 512},   {320, 896, 4, 2, 256},   {448, 448, 2, 1, 256},
+        {448, 224, 16, 2, 256},  {640, 640, 4, 1, 192},   {640, 320, 8, 1, 128},   {384, 192, 24, 2, 192},
+        {192, 512, 8, 4, 256},   {512, 384, 16, 1, 128},  {256, 640, 2, 2, 256},   {576, 512, 2, 1, 512},
         {256, 256, 8, 2, 256, 2}, {256, 512, 4, 2, 512, 4}, {512, 512, 8, 2, 256, 4}, {512, 512, 4, 2, 512, 3},
     };
 }

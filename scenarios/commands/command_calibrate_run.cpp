@@ -26,6 +26,9 @@ void add_calibrate_run(CLI::App& calibrate, Chosen& chosen) {
     run->add_option("--oversample", request.oversample, "run so many times as many steps; the calmest count")
         ->type_name("N")
         ->check(CLI::Range(std::int64_t{1}, std::int64_t{1'000}));
+    run->add_option("--patience", request.patience, "how long to wait for a calm machine, for each shape")
+        ->type_name("SECONDS")
+        ->check(CLI::Range(0.0, 3600.0));
     run->add_option("--spread", request.spread_most, "quartile range over median from which on a sample is noise")
         ->type_name("X")
         ->check(CLI::Range(0.01, 1000.0));
@@ -33,7 +36,10 @@ void add_calibrate_run(CLI::App& calibrate, Chosen& chosen) {
     run->callback([arguments, &chosen] {
         chosen = [arguments] {
             CalibrateRunRequest asked = arguments->request;
-            if (arguments->quick) asked.size = SweepSize::quick;
+            if (arguments->quick) {
+                asked.size = SweepSize::quick;
+                asked.patience = 0;
+            }
             return run_calibration(asked);
         };
     });

@@ -14,7 +14,7 @@ struct LiveArguments {
     ScenarioArguments scenario;
     LiveRequest request;
     std::string out;
-    bool compare = false, force = false, quiet = false, mpi = false;
+    bool compare = false, force = false, quiet = false, operators = false, mpi = false;
 };
 
 // One process of those that mpirun started, as in `rehearse net --mpi`.
@@ -48,6 +48,9 @@ void add_live(CLI::App& app, Chosen& chosen) {
     command->add_option("--oversample", request.oversample, "run so many times as many steps; the calmest count")
         ->type_name("N")
         ->check(CLI::Range(std::int64_t{1}, std::int64_t{1'000}));
+    command->add_option("--patience", request.patience, "how long to wait for a calm machine, with --compare")
+        ->type_name("SECONDS")
+        ->check(CLI::Range(0.0, 3600.0));
     command->add_option("--steps", request.steps, "steps that count")
         ->type_name("N")
         ->check(CLI::Range(std::int64_t{1}, std::int64_t{100'000}));
@@ -59,6 +62,7 @@ void add_live(CLI::App& app, Chosen& chosen) {
         ->type_name("FILE");
     command->add_flag("--force-device", arguments->force, "take a calibration of another device");
     command->add_flag("--mpi", arguments->mpi, "one process of several: mpirun -n N rehearse live ... --mpi");
+    command->add_flag("--operators", arguments->operators, "a table by operator, too");
     command->add_flag("--quiet", arguments->quiet, "no table");
     command->callback([arguments, command, &chosen] {
         chosen = [arguments, command] {
@@ -69,6 +73,7 @@ void add_live(CLI::App& app, Chosen& chosen) {
             const auto as_switch = [](bool flag) { return flag ? Switch::on : Switch::off; };
             asked.compare = as_switch(arguments->compare);
             asked.force_device = as_switch(arguments->force);
+            asked.operators = as_switch(arguments->operators);
             asked.quiet = as_switch(arguments->quiet);
             if (arguments->mpi) return live_with_processes(asked);
             live(asked);

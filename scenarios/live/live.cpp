@@ -56,20 +56,15 @@ bool speaks(const LiveRequest& request) {
     return request.processes == nullptr || request.processes->communicator().rank() == 0;
 }
 
-PhaseTimes predict(const ValidScenario& scenario, const Workload& workload, const Cluster& cluster) {
-    const SeedRun predicted = run_seed(scenario, cluster, workload, scenario.seed());
-    return predicted_phases(workload, predicted.placement, cluster, scenario.models().profile, predicted.timeline);
-}
-
-constexpr double calm = 1.25;  // of the pace of the calibration
-
-std::string pace_text(const ValidScenario& scenario, const Pace& pace) {
+std::string pace_text(const ValidScenario& scenario, const ChosenSteps& chosen) {
     const MeasuredPace& then = scenario.models().profile.measured.pace;
-    if (then.compute <= 0 || then.memory <= 0) return "";
-    return fmt::format(
-        "the machine takes {:.2f} times as long for arithmetic as when it was calibrated, {:.2f} times for "
-        "memory\n",
-        pace.compute / then.compute, pace.memory / then.memory);
+    std::string text;
+    if (then.compute > 0 && then.memory > 0)
+        text = fmt::format(
+            "the machine takes {:.2f} times as long for arithmetic as when it was calibrated, {:.2f} times for memory\n",
+            chosen.pace.compute / then.compute, chosen.pace.memory / then.memory);
+    if (!chosen.are_calm) text += "the machine was not calm: measure again, or wait longer with --patience\n";
+    return text;
 }
 
 }  // namespace
@@ -89,31 +84,40 @@ LiveComparison live(const LiveRequest& request) {
     Placement placement = place_job(scenario, workload, cluster, scenario.seed());
     LiveExecutor executor(scenario.policies(),
                           {std::max(request.warmup, scenario.policies().warmup_steps), request.steps,
-                           request.oversample, scenario.seed()},
+                           request.oversample, compares ? request.patience : 0,
+                           scenario.models().profile.measured.pace.compute, scenario.seed()},
                           ranks_of(request, scenario));
     Timeline timeline = executor.execute(workload);
-    // A machine that is slower than when it was calibrated is given a few more chances.
-    const double then = scenario.models().profile.measured.pace.compute;
-    for (int again = 0; compares && then > 0 && again < 8 && executor.report().pace.compute > calm * then; ++again)
-        timeline = executor.execute(workload);
     timeline.traffic.bytes.resize(cluster.links().size());  // links are the simulation's: nothing was counted on them
     timeline.traffic.busy_seconds.resize(cluster.links().size());
 
-    LiveComparison result{measured_phases(executor.report()), {}, executor.report().spread()};
-    if (compares) result.predicted = predict(scenario, workload, cluster);
+    const LiveReport& report = executor.report();
+    const OperatorTimes measured = measured_operators(report);
+    OperatorTimes predicted;
+    LiveComparison result{phases_of(measured, report.step_seconds[report.median_step()]), {}, report.spread()};
+    if (compares) {
+        const SeedRun simulated = run_seed(scenario, cluster, workload, scenario.seed());
+        predicted = predicted_operators(workload, simulated.placement, cluster, scenario.models().profile,
+                                        simulated.timeline);
+        result.predicted = phases_of(predicted, simulated.timeline.end.seconds());
+    }
     if (!speaks(request)) return result;
     const Table table = phase_table(result.measured, compares ? &result.predicted : nullptr);
     if (!is_on(request.quiet))
         fmt::print("{}: {} ranks, {} calmest of {} steps, spread {:.1f} %, values {:016x}\n{}", scenario.name(),
-                   workload.layout.rank_count(), request.steps, request.steps * request.oversample + 1,
+                   workload.layout.rank_count(), request.steps, report.chosen.run,
                    100 * result.spread, timeline.fingerprint, table.render(TableFormat::text));
-    if (compares && !is_on(request.quiet)) fmt::print("{}", pace_text(scenario, executor.report().pace));
+    const Table by_operator = operator_table(measured, compares ? &predicted : nullptr);
+    if (is_on(request.operators) && !is_on(request.quiet))
+        fmt::print("\n{}", by_operator.render(TableFormat::text));
+    if (compares && !is_on(request.quiet)) fmt::print("{}", pace_text(scenario, report.chosen));
     if (!output) return result;
     const StepRecord step{timeline.end, timeline.parts, timeline.last_arrivals, timeline.traffic};
     Metrics metrics = measure(step, workload, cluster, placement, scenario.models().profile.peak);
     Rehearsal rehearsal{scenario, cluster, workload, {}, std::chrono::duration<double>(Clock::now() - began).count()};
     rehearsal.runs.push_back({scenario.seed(), std::move(placement), std::move(timeline), std::move(metrics)});
     write_text(output->folder.file("phases.csv"), table.render(TableFormat::csv));
+    write_text(output->folder.file("operators.csv"), by_operator.render(TableFormat::csv));
     write_results(output->folder, rehearsal);
     fmt::print("results: {}\n", output->folder.final_path().string());
     return result;

@@ -19,10 +19,12 @@ struct LiveRequest {
     std::optional<std::string> out;      // results folder
     std::int64_t steps = 20;             // that count, behind those that warm up
     std::int64_t oversample = 5;         // so many times as many are run, and the calmest count
+    double patience = 60;                // s: to wait for a calm machine, where runs are compared
     std::int64_t warmup = 3;             // at least policies.warmup_steps
     Switch compare = Switch::off;
     std::string calibration;             // file; "" = that of the scenario's profile
     Switch force_device = Switch::off;   // a calibration of another device is taken all the same
+    Switch operators = Switch::off;      // a table by operator, too
     Switch quiet = Switch::off;
     MpiRanks* processes = nullptr;       // that mpirun started; none: threads
 };

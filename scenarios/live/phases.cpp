@@ -17,7 +17,28 @@ double seconds(const Timeline& timeline, Part part) {
     return sum / static_cast<double>(timeline.parts.size());
 }
 
-std::string milliseconds(double seconds) { return fmt::format("{:.3f}", 1e3 * seconds); }
+std::string milliseconds(double seconds) { return seconds > 0 ? fmt::format("{:.3f}", 1e3 * seconds) : "-"; }
+
+struct Comparison {
+    Comparison(const char* what, bool predicts)
+        : table(predicts ? std::vector<std::string>{what, "measured ms", "predicted ms", "error"}
+                         : std::vector<std::string>{what, "measured ms"}),
+          is_predicted(predicts) {}
+
+    void add(std::string_view what, double measured, double predicted) {
+        if (measured == 0 && predicted == 0) return;
+        std::vector<std::string> row{std::string(what), milliseconds(measured)};
+        if (is_predicted) {
+            row.push_back(milliseconds(predicted));
+            row.push_back(measured > 0 && predicted > 0 ? fmt::format("{:+.1f} %", 100 * error_of(measured, predicted))
+                                                        : "-");
+        }
+        table.add(row);
+    }
+
+    Table table;
+    bool is_predicted;
+};
 
 }  // namespace
 
@@ -37,7 +58,8 @@ LivePhase phase_of(std::string_view operation) {
     for (const std::string_view prefix : {"qkv", "output", "rotary", "flash"}) {
         if (begins(operation, prefix)) return LivePhase::attention;
     }
-    if (operation == "all-reduce" || operation == "reduce-scatter" || operation == "all-gather")
+    if (operation == "all-reduce" || operation == "reduce-scatter" || operation == "all-gather" ||
+        operation == "reduction")
         return LivePhase::reduction;
     if (operation == "optimizer") return LivePhase::optimizer;
     for (const std::string_view act : {"balancer", "migration", "replicas", "plan of pages"}) {
@@ -47,56 +69,60 @@ LivePhase phase_of(std::string_view operation) {
     return begins(operation, "wait") ? LivePhase::waiting : LivePhase::other_operators;
 }
 
-PhaseTimes measured_phases(const LiveReport& report) {
-    PhaseTimes times;
-    for (std::size_t i = 0; i < report.operations.size(); ++i)
-        times[phase_of(report.operations[i].name)] += report.seconds(i);
-    times.step = report.step_seconds[report.median_step()];
+OperatorTimes measured_operators(const LiveReport& report) {
+    OperatorTimes times;
+    for (std::size_t i = 0; i < report.operations.size(); ++i) times[report.operations[i].name] += report.seconds(i);
     return times;
 }
 
-PhaseTimes predicted_phases(const Workload& workload, const Placement& placement, const Cluster& cluster,
-                            const DeviceProfile& profile, const Timeline& timeline) {
-    PhaseTimes times;
+OperatorTimes predicted_operators(const Workload& workload, const Placement& placement, const Cluster& cluster,
+                                  const DeviceProfile& profile, const Timeline& timeline) {
+    OperatorTimes times;
     const LocalFabric fabric = local_fabric(workload.training.parallel, workload.layout, placement, cluster);
     for (const Instruction& instruction : workload.programs.front().instructions) {
         if (instruction.op != Op::work) continue;
         for (const PricedOperator& priced :
              price_operators(workload, workload.works[instruction.index], profile, fabric)) {
-            if (priced.op == nullptr) {
-                const bool goes_out = priced.collective == LocalCollectiveKind::dispatch;
-                times[goes_out ? LivePhase::dispatch : LivePhase::combine] += priced.seconds;
-            } else if (std::string_view(priced.op->name) == "policies") {
-                times[instruction.part == Part::data ? LivePhase::paging : LivePhase::policies] += priced.seconds;
-            } else {
-                times[phase_of(priced.op->name)] += priced.seconds;
-            }
+            if (priced.op == nullptr)
+                times[priced.collective == LocalCollectiveKind::dispatch ? "dispatch" : "combine"] += priced.seconds;
+            else if (std::string_view(priced.op->name) == "policies")
+                times[instruction.part == Part::data ? "pages" : "balancer"] += priced.seconds;
+            else times[priced.op->name] += priced.seconds;
         }
     }
-    times[LivePhase::reduction] = seconds(timeline, Part::dp_exposed);
-    times[LivePhase::waiting] = seconds(timeline, Part::straggler_wait);
-    times.step = timeline.end.seconds();
+    times["reduction"] = seconds(timeline, Part::dp_exposed);
+    times["wait"] = seconds(timeline, Part::straggler_wait);
+    return times;
+}
+
+PhaseTimes phases_of(const OperatorTimes& operators, double step) {
+    PhaseTimes times;
+    for (const auto& [name, seconds] : operators) times[phase_of(name)] += seconds;
+    times.step = step;
     return times;
 }
 
 double error_of(double measured, double predicted) { return predicted / measured - 1; }
 
 Table phase_table(const PhaseTimes& measured, const PhaseTimes* predicted) {
-    Table table(predicted == nullptr ? std::vector<std::string>{"phase", "measured ms"}
-                                     : std::vector<std::string>{"phase", "measured ms", "predicted ms", "error"});
-    const auto add = [&](std::string_view phase, double is, double expected) {
-        if (is == 0 && expected == 0) return;
-        std::vector<std::string> row{std::string(phase), milliseconds(is)};
-        if (predicted != nullptr) {
-            row.push_back(milliseconds(expected));
-            row.push_back(is > 0 ? fmt::format("{:+.1f} %", 100 * error_of(is, expected)) : "-");
-        }
-        table.add(row);
-    };
+    Comparison rows("phase", predicted != nullptr);
     for (std::size_t i = 0; i < live_phase_count; ++i)
-        add(name(static_cast<LivePhase>(i)), measured.phases[i], predicted == nullptr ? 0 : predicted->phases[i]);
-    add("step", measured.step, predicted == nullptr ? 0 : predicted->step);
-    return table;
+        rows.add(name(static_cast<LivePhase>(i)), measured.phases[i], predicted == nullptr ? 0 : predicted->phases[i]);
+    rows.add("step", measured.step, predicted == nullptr ? 0 : predicted->step);
+    return rows.table;
+}
+
+Table operator_table(const OperatorTimes& measured, const OperatorTimes* predicted) {
+    Comparison rows("operator", predicted != nullptr);
+    OperatorTimes all = measured;
+    if (predicted != nullptr) all.insert(predicted->begin(), predicted->end());
+    const auto time_in = [](const OperatorTimes& times, const std::string& name) {
+        const auto at = times.find(name);
+        return at == times.end() ? 0 : at->second;
+    };
+    for (const auto& [name, ignored] : all)
+        rows.add(name, time_in(measured, name), predicted == nullptr ? 0 : time_in(*predicted, name));
+    return rows.table;
 }
 
 }  // namespace rehearse

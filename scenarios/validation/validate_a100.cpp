@@ -17,6 +17,7 @@
 #include "scenarios/validation/calibration.hpp"
 #include "scenarios/validation/marked_block.hpp"
 #include "scenarios/validation/published.hpp"
+#include "sim/base/quantile.hpp"
 #include "sim/trace/table.hpp"
 
 namespace rehearse {

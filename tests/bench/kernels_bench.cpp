@@ -7,6 +7,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "kernels/array.hpp"
 #include "kernels/cpu/attention.hpp"
 #include "kernels/cpu/elementwise.hpp"
 #include "kernels/cpu/expert_ffn.hpp"
@@ -27,9 +28,9 @@ template <class T>
 const char* const type_name = std::is_same_v<T, float> ? "fp32" : "bf16";
 
 template <class T>
-std::vector<T> drawn(std::int64_t n) {
+Array<T> drawn(std::int64_t n) {
     const Stream stream(1, "bench");
-    std::vector<T> values(static_cast<std::size_t>(n));
+    Array<T> values(static_cast<std::size_t>(n));
     for (std::size_t i = 0; i < values.size(); ++i) {
         values[i] = from_float<T>(static_cast<float>(stream.uniform(0, i) - 0.5));
     }
@@ -76,11 +77,11 @@ struct Routed {
 
     CpuContext context;
     Tokens shape;
-    std::vector<float> logits;
+    Array<float> logits;
     std::int64_t slots = shape.tokens * shape.top_k;
     std::vector<std::int32_t> chosen = std::vector<std::int32_t>(slots),
                               load = std::vector<std::int32_t>(shape.experts);
-    std::vector<float> weights = std::vector<float>(slots);
+    Array<float> weights = Array<float>(slots);
     Route route;
 };
 
@@ -104,14 +105,14 @@ void add_routing(MachineRoof& roof, const Tokens& t) {
 template <class T>
 struct Movement : Routed {
     explicit Movement(const Tokens& t) : Routed(t) {}
-    Matrix<T> matrix(std::vector<T>& values) const {
+    Matrix<T> matrix(Array<T>& values) const {
         return {values, static_cast<std::int64_t>(values.size()) / shape.hidden, shape.hidden};
     }
     Matrix<const float> weight_matrix() const { return {weights, shape.tokens, shape.top_k}; }
 
-    std::vector<T> tokens = drawn<T>(shape.tokens * shape.hidden), rows = drawn<T>(slots * shape.hidden);
-    std::vector<T> d_rows = std::vector<T>(rows.size());
-    std::vector<float> d_weights = std::vector<float>(slots);
+    Array<T> tokens = drawn<T>(shape.tokens * shape.hidden), rows = drawn<T>(slots * shape.hidden);
+    Array<T> d_rows = Array<T>(rows.size());
+    Array<float> d_weights = Array<float>(slots);
 };
 
 template <class T, class F>
@@ -154,7 +155,7 @@ void add_products(MachineRoof& roof, std::int64_t m, std::int64_t n, std::int64_
         benchmark::RegisterBenchmark(full.c_str(), [&roof, m, n, k, transposed = form](State& state) {
             CpuContext context;
             const auto a = drawn<T>(m * k), b = drawn<T>(k * n);
-            std::vector<float> c(static_cast<std::size_t>(m * n));
+            Array<float> c(static_cast<std::size_t>(m * n));
             const bool left = transposed == Transposed::left, right = transposed == Transposed::right;
             const Matrix<const T> a_matrix(a, left ? k : m, left ? m : k), b_matrix(b, right ? n : k, right ? k : n);
             const double seconds =
@@ -174,7 +175,7 @@ template <class T>
 struct Layer {
     explicit Layer(const Experts& e) : s(e) {}
     std::int64_t total() const { return s.experts * s.rows; }
-    Matrix<T> matrix(std::vector<T>& values) const {
+    Matrix<T> matrix(Array<T>& values) const {
         return {values, total(), static_cast<std::int64_t>(values.size()) / total()};
     }
     void forward() { expert_ffn<T>(context, counts, matrix(x), weights(), kept(), matrix(y)); }
@@ -202,12 +203,12 @@ struct Layer {
     Experts s;
     std::vector<std::int32_t> counts =
         std::vector<std::int32_t>(static_cast<std::size_t>(s.experts), static_cast<std::int32_t>(s.rows));
-    std::vector<T> x = drawn<T>(total() * s.hidden), y = x, d_x = x;
-    std::vector<T> up = drawn<T>(total() * 2 * s.intermediate), d_up = up;
-    std::vector<T> activated = drawn<T>(total() * s.intermediate), d_activated = activated;
-    std::vector<T> w_up = drawn<T>(s.experts * s.hidden * 2 * s.intermediate);
-    std::vector<T> w_down = drawn<T>(s.experts * s.intermediate * s.hidden);
-    std::vector<float> d_w_up = std::vector<float>(w_up.size()), d_w_down = std::vector<float>(w_down.size());
+    Array<T> x = drawn<T>(total() * s.hidden), y = x, d_x = x;
+    Array<T> up = drawn<T>(total() * 2 * s.intermediate), d_up = up;
+    Array<T> activated = drawn<T>(total() * s.intermediate), d_activated = activated;
+    Array<T> w_up = drawn<T>(s.experts * s.hidden * 2 * s.intermediate);
+    Array<T> w_down = drawn<T>(s.experts * s.intermediate * s.hidden);
+    Array<float> d_w_up = Array<float>(w_up.size()), d_w_down = Array<float>(w_down.size());
 };
 
 // Seconds of the fastest package over those of `ours`, for equal FLOPs. They take turns, so that a slow second of the
@@ -269,7 +270,7 @@ void add_stream(MachineRoof& roof, const char* name, std::int64_t n, int streams
                                  [&roof, n, streams, f](State& state) {
                                      CpuContext context;
                                      const auto a = drawn<T>(n), b = drawn<T>(n), c = drawn<T>(n);
-                                     std::vector<T> out(static_cast<std::size_t>(n));
+                                     Array<T> out(static_cast<std::size_t>(n));
                                      const double seconds = run(state, [&] { f(context, a, b, c, out); });
                                      const double bytes = streamed_bytes(n, streams, sizeof(T));
                                      report(state, "B/s", bytes, seconds, roof.copy(bytes));
@@ -315,8 +316,8 @@ void add_attention(MachineRoof& roof, const AttentionShape& shape) {
         benchmark::RegisterBenchmark((name + tail).c_str(), [&roof, shape, flops, f](State& state) {
             CpuContext context;
             const auto q = drawn<T>(shape.elements());
-            std::vector<T> out(q.size());
-            std::vector<float> log_sum(static_cast<std::size_t>(shape.heads * shape.sequence)), d_q(q.size()),
+            Array<T> out(q.size());
+            Array<float> log_sum(static_cast<std::size_t>(shape.heads * shape.sequence)), d_q(q.size()),
                 d_k = d_q, d_v = d_q;
             attention<T>(context, shape, {q, q, q}, out, log_sum);
             const double seconds = run(state, [&] { f(context, q, out, log_sum, AttentionGradients{d_q, d_k, d_v}); });

@@ -30,7 +30,7 @@ TrainingSpec small_training() {
 
 TEST(LiveExecutor, StepsAddUp) {
     const PolicySpec policies;
-    LiveExecutor executor(policies, {1, 4, 2, 1}, on_threads(2));
+    LiveExecutor executor(policies, {.warmup_steps = 1, .steps = 4, .oversample = 2}, on_threads(2));
     const Workload workload = build_workload(small_training());
     const Timeline timeline = executor.execute(workload);
     ASSERT_EQ(executor.report().step_seconds.size(), 4u);

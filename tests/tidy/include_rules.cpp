@@ -44,7 +44,7 @@ const std::vector<Guest>& guests() {
         {"Random123/", {"sim/base/rng"}},
         {"yaml-cpp/", {"sim/config/"}},
         {"zlib.h", {"sim/trace/"}},
-        {"boost/", {"topology/detail/"}},
+        {"boost/", {"topology/detail/", "kernels/array.hpp"}},
         {"Eigen/", {"models/", "kernels/", "scenarios/"}},
         {"unsupported/Eigen/", {"models/", "kernels/", "scenarios/"}},
         {"CLI/", {"scenarios/"}},
