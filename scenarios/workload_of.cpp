@@ -58,7 +58,7 @@ PolicySpec with_decision(const ValidScenario& scenario) {
 
 // Where kernels were measured on a core, the core itself copies: it reads a page and writes it.
 SimDuration page_copy(const ValidScenario& scenario) {
-    const PiecewiseCurve* stream = scenario.models().profile.measured.kernel("stream");
+    const PiecewiseCurve* stream = scenario.models().profile.measured.kernel("residual");
     if (stream == nullptr) return {};
     return seconds(seconds_at(*stream, 2 * static_cast<double>(scenario.policies().pager.spec.page.value)));
 }

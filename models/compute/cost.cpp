@@ -50,11 +50,12 @@ bool is_misaligned(const GemmShape& shape) { return shape.m % 8 != 0 || shape.n 
 enum class ProductCall : std::uint8_t { single, grouped };
 
 const GemmTable* measured_product(const DeviceProfile& profile, const GemmShape& shape, ProductCall call) {
-    const bool adds_up = shape.output_bytes == 8;
+    static constexpr const char* names[2][3] = {{"gemm", "gemm dgrad", "gemm wgrad"},
+                                                {"grouped gemm", "grouped gemm dgrad", "grouped gemm wgrad"}};
     const MeasuredCosts& measured = profile.measured;
-    const GemmTable* grouped = measured.product(adds_up ? "grouped wgrad" : "grouped gemm");
-    if (call == ProductCall::grouped && grouped != nullptr) return grouped;
-    return measured.product(adds_up ? "gemm wgrad" : "gemm");
+    const auto role = static_cast<std::size_t>(shape.role);
+    const GemmTable* grouped = measured.product(names[1][role]);
+    return call == ProductCall::grouped && grouped != nullptr ? grouped : measured.product(names[0][role]);
 }
 
 const char* measured_name(CollectiveKind kind) {
@@ -156,7 +157,8 @@ double memory_seconds(const DeviceProfile& profile, const char* name, double byt
 
 double attention_seconds(const DeviceProfile& profile, const char* name, double flops, double bytes,
                          std::int64_t kernels, Ratio relative) {
-    if (const PiecewiseCurve* curve = profile.measured.attention(name)) return seconds_at(*curve, flops);
+    if (const AttentionFit* fit = profile.measured.attention(name))
+        return fit->launch + fit->flop * flops + fit->byte * bytes;
     const double compute = flops / (profile.peak.value * profile.attention_efficiency.value * relative.value);
     return smooth_max(compute, bytes / memory_rate(profile)) + launch_seconds(profile, kernels);
 }

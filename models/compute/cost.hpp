@@ -25,11 +25,15 @@
 
 namespace rehearse {
 
+// Of a linear layer: Y = X W, dX = dY W^T, dW = X^T dY. Measured apart where a calibration does so.
+enum class GemmRole : std::uint8_t { forward, input_gradient, weight_gradient };
+
 struct GemmShape {
     std::int64_t batch = 1, m = 1, n = 1, k = 1;
     std::int64_t output_bytes = 2;
     double fill = 1.0;  // share of the result that is computed
     double rate = 1.0;  // of the matrix units, relative to half precision
+    GemmRole role = GemmRole::forward;
 };
 
 // Products of different heights in one launch, as the experts of a rank are: (m_i x k) by (k x n), or with the heights

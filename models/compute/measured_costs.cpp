@@ -3,6 +3,8 @@
 #include <optional>
 #include <vector>
 
+#include "models/compute/non_negative_fit.hpp"
+
 namespace rehearse {
 
 namespace {
@@ -20,6 +22,16 @@ std::optional<std::int64_t> entry(const SampleShape& shape, std::string_view nam
     return std::nullopt;
 }
 
+struct AttentionSamples {
+    std::vector<std::vector<double>> rows;  // 1, FLOPs, bytes
+    std::vector<double> seconds;
+};
+
+AttentionFit fit(AttentionSamples samples) {
+    const std::vector<double> x = fit_non_negative_relative(std::move(samples.rows), samples.seconds);
+    return {x[0], x[1], x[2]};
+}
+
 bool has_two_sizes(const std::vector<CurvePoint>& points) {
     for (const CurvePoint& point : points) {
         if (point.bytes != points.front().bytes) return true;
@@ -33,10 +45,10 @@ const PiecewiseCurve* MeasuredCosts::kernel(std::string_view name) const {
     constexpr std::string_view repeated = " again";  // by recomputation
     if (name.ends_with(repeated)) name.remove_suffix(repeated.size());
     const PiecewiseCurve* own = find(kernels, name);
-    return own != nullptr ? own : find(kernels, std::string_view("stream"));
+    return own != nullptr ? own : find(kernels, std::string_view("residual"));
 }
 
-const PiecewiseCurve* MeasuredCosts::attention(std::string_view name) const { return find(kernels, name); }
+const AttentionFit* MeasuredCosts::attention(std::string_view name) const { return find(attentions, name); }
 
 const GemmTable* MeasuredCosts::product(std::string_view name) const { return find(products, name); }
 
@@ -53,10 +65,10 @@ MeasuredCosts measured_costs(const CalibrationFile& calibration) {
     std::map<std::string, std::vector<CurvePoint>> kernels, policies;
     std::map<std::string, std::vector<GemmPoint>> products;
     std::map<std::pair<std::string, std::int64_t>, std::vector<CurvePoint>> collectives;
+    std::map<std::string, AttentionSamples> attentions;
     MeasuredCosts costs;
     for (const CalibrationSample& sample : calibration.samples) {
-        const auto bytes =
-            entry(sample.shape, !sample.shape.empty() && sample.shape.front().first == "flops" ? "flops" : "bytes");
+        const auto bytes = entry(sample.shape, "bytes"), flops = entry(sample.shape, "flops");
         const auto ranks = entry(sample.shape, "ranks");
         const auto m = entry(sample.shape, "m"), n = entry(sample.shape, "n"), k = entry(sample.shape, "k");
         const double time = median_seconds(sample);
@@ -67,6 +79,10 @@ MeasuredCosts measured_costs(const CalibrationFile& calibration) {
         } else if (m && n && k) {
             const std::int64_t calls = entry(sample.shape, "batch").value_or(1);  // one after the other on a processor
             products[sample.what].push_back({1, *m, *n, *k, time / static_cast<double>(calls)});
+        } else if (bytes && flops) {
+            AttentionSamples& of = attentions[sample.what];
+            of.rows.push_back({1, static_cast<double>(*flops), static_cast<double>(*bytes)});
+            of.seconds.push_back(time);
         } else if (bytes && *bytes > 0) {
             const CurvePoint point{static_cast<double>(*bytes), time};
             if (sample.kind == SampleKind::collective && ranks) collectives[{sample.what, *ranks}].push_back(point);
@@ -76,6 +92,7 @@ MeasuredCosts measured_costs(const CalibrationFile& calibration) {
     for (const auto& [name, points] : kernels) {
         if (has_two_sizes(points)) costs.kernels.emplace(name, fit_piecewise(points, {}));
     }
+    for (auto& [name, samples] : attentions) costs.attentions.emplace(name, fit(std::move(samples)));
     for (const auto& [name, points] : policies) {
         if (has_two_sizes(points)) costs.policies.emplace(name, fit_piecewise(points, {}));
     }

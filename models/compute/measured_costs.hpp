@@ -2,17 +2,18 @@
 // them they stand in for the models of cost.hpp: a CPU core, for one, has no tiles and no launches, and its kernels no
 // common share of the memory's rate.
 //
-//     kernels      seconds over the bytes that the workload counts for a kernel (Operator::bytes), by its name; of
-//                  attention over its FLOPs. "stream" stands for those without a curve of their own
-//     products     seconds of a matrix product over its shape: "gemm", and "gemm wgrad" where the result is added up in
-//                  single precision; those of experts, one after the other: "grouped gemm", "grouped wgrad"
+//     kernels      seconds over the bytes that the workload counts for a kernel (Operator::bytes), by its name; the
+//                  "residual" stands for those without a curve of their own: two arrays read, one written
+//     attention    seconds over FLOPs, which grow with the square of the sequence, and bytes, which grow with it
+//     products     seconds of a matrix product over its shape: "gemm", and those of its gradients "gemm dgrad", "gemm
+//                  wgrad"; of experts, one after the other: "grouped gemm", "grouped gemm dgrad", "grouped gemm wgrad"
 //     collectives  seconds over bytes as collectives/collective.hpp counts them, by name and number of ranks. Dispatch
 //                  and combine are "all_to_all"; through a token stream, "streamed_dispatch"
 //     policies     seconds of a decision over the size of what is decided: "balancer_slow" and "balancer_fast" over
 //                  experts, "pager" over pages, "placement" over GPUs
 //
-// Fitted on the samples of a calibration file (kernels/calibration): kernels {bytes} or {flops}, products {batch, m, n,
-// k}, collectives {bytes, ranks}, each by its median.
+// Fitted on the samples of a calibration file (kernels/calibration): kernels {bytes}, attention {flops, bytes}, products
+// {batch, m, n, k}, collectives {bytes, ranks}, each by its median.
 #pragma once
 
 #include <map>
@@ -31,9 +32,15 @@ struct MeasuredPace {
     double compute = 0, memory = 0;
 };
 
+//   t = launch + flop F + byte B, non-negative, of least squared relative errors
+struct AttentionFit {
+    double launch = 0, flop = 0, byte = 0;  // s
+};
+
 struct MeasuredCosts {
     MeasuredPace pace;
     std::map<std::string, PiecewiseCurve, std::less<>> kernels;
+    std::map<std::string, AttentionFit, std::less<>> attentions;
     std::map<std::string, GemmTable, std::less<>> products;
     std::map<std::pair<std::string, std::int64_t>, PiecewiseCurve> collectives;
 
@@ -41,8 +48,8 @@ struct MeasuredCosts {
 
     bool empty() const { return kernels.empty() && products.empty() && collectives.empty() && policies.empty(); }
     // nullptr: not measured.
-    const PiecewiseCurve* kernel(std::string_view name) const;     // or "stream"
-    const PiecewiseCurve* attention(std::string_view name) const;
+    const PiecewiseCurve* kernel(std::string_view name) const;     // or "residual"
+    const AttentionFit* attention(std::string_view name) const;
     const GemmTable* product(std::string_view name) const;
     const PiecewiseCurve* collective(std::string_view name, std::int64_t ranks) const;
     double policy_seconds(std::string_view name, double size) const;  // 0: not measured

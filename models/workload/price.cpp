@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string_view>
 
+#include "kernels/cpu/row_calls.hpp"
 #include "models/compute/cost.hpp"
 #include "models/workload/price_collective.hpp"
 
@@ -139,18 +141,32 @@ private:
                 if (left < 0.5) left = piece;
             }
         }
-        return grouped_gemm_seconds(profile_, {op.batch, op.m, op.n, op.k, op.output_bytes}, GroupedBy::m, heights);
+        return grouped_gemm_seconds(profile_, {op.batch, op.m, op.n, op.k, op.output_bytes, 1, 1, role_of(op)}, GroupedBy::m,
+                                    heights);
+    }
+
+    // Where products are calls of a library, the rows of an expert are padded as they arrive (runtime/live).
+    double on_device(double rows) const {
+        if (profile_.measured.product("grouped gemm") == nullptr) return rows;
+        return static_cast<double>(kernels::padded(std::llround(rows), kernels::depth_pad));
+    }
+
+    static GemmRole role_of(const Operator& op) {
+        const std::string_view name = op.name;
+        if (name.ends_with("wgrad")) return GemmRole::weight_gradient;
+        return name.ends_with("dgrad") ? GemmRole::input_gradient : GemmRole::forward;
     }
 
     double product_seconds(const Operator& op, MemberLoad member) const {
         const double rate = op.precision == Precision::fp8 ? profile_.fp8_rate.value : 1.0;
-        const GemmShape shape{op.batch, op.m, op.n, op.k, op.output_bytes, op.fill, rate};
+        const GemmShape shape{op.batch, op.m, op.n, op.k, op.output_bytes, op.fill, rate, role_of(op)};
         if (member.load == nullptr || op.expert_rows == ExpertRows::none) return gemm_seconds(profile_, shape);
         const GroupedBy by = op.expert_rows == ExpertRows::m ? GroupedBy::m : GroupedBy::k;
         const double rows = static_cast<double>(op.batch * (by == GroupedBy::m ? op.m : op.k));
         std::vector<double> heights(member.load->slots);
         for (std::uint32_t slot = 0; slot < member.load->slots; ++slot)
-            heights[slot] = rows * member.load->rows[std::size_t{member.rank} * member.load->slots + slot];
+            heights[slot] =
+                on_device(rows * member.load->rows[std::size_t{member.rank} * member.load->slots + slot]);
         return grouped_gemm_seconds(profile_, shape, by, heights);
     }
 

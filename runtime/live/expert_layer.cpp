@@ -5,6 +5,7 @@
 
 #include "kernels/cpu/elementwise.hpp"
 #include "kernels/cpu/gate.hpp"
+#include "kernels/cpu/row_calls.hpp"
 #include "sim/base/checks.hpp"
 
 namespace rehearse {
@@ -34,7 +35,8 @@ std::span<std::byte> room_of(kernels::Array<LiveElement>& values, std::size_t co
 
 ExpertLayer::ExpertLayer(const ExpertLayerShape& shape, Communicator& group, kernels::CpuContext& context)
     : shape_(shape), group_(group), context_(context),
-      exchange_(group, shape.slots, static_cast<std::size_t>(shape.hidden) * sizeof(LiveElement)) {
+      exchange_(group, shape.slots, static_cast<std::size_t>(shape.hidden) * sizeof(LiveElement),
+                kernels::depth_pad) {
     const auto size = [](std::int64_t a, std::int64_t b) { return static_cast<std::size_t>(a * b); };
     const auto& s = shape_;
     weights_.gate.resize(size(s.hidden, s.experts));
@@ -55,7 +57,6 @@ ExpertLayer::ExpertLayer(const ExpertLayerShape& shape, Communicator& group, ker
     chosen_.resize(choice_weights_.size());
     chosen_slots_.resize(choice_weights_.size());
     tokens_per_expert_.resize(static_cast<std::size_t>(s.experts));
-    received_counts_.resize(s.slots);
 }
 
 void ExpertLayer::place(const ExpertMap& map) {
@@ -132,8 +133,6 @@ void ExpertLayer::permute() {
 
 void ExpertLayer::plan_exchange() {
     exchange_.plan(route_.rows_per_expert);
-    for (std::uint32_t slot = 0; slot < shape_.slots; ++slot)
-        received_counts_[slot] = static_cast<std::int32_t>(exchange_.heights()[slot]);
 }
 
 void ExpertLayer::dispatch() {
@@ -141,19 +140,19 @@ void ExpertLayer::dispatch() {
     if (!is_backward_) plan_exchange();
     kernels::Array<LiveElement>& into = is_backward_ ? down_gradient_ : received_;
     exchange_.dispatch(bytes_of(is_backward_ ? results_gradient_ : rows_, exchange_.sent_rows() * row),
-                       room_of(into, exchange_.received_rows() * row));
+                       room_of(into, exchange_.padded_rows() * row));
 }
 
 void ExpertLayer::combine() {
     const std::size_t row = static_cast<std::size_t>(shape_.hidden);
-    exchange_.combine(bytes_of(is_backward_ ? received_gradient_ : down_, exchange_.received_rows() * row),
+    exchange_.combine(bytes_of(is_backward_ ? received_gradient_ : down_, exchange_.padded_rows() * row),
                       room_of(is_backward_ ? rows_gradient_ : results_, exchange_.sent_rows() * row));
 }
 
 void ExpertLayer::products(std::string_view name) {
     const std::int64_t h = shape_.hidden, f = shape_.inner, slots = shape_.slots;
     const Stacked<const LiveElement> w_up{weights_.up, slots, h, 2 * f}, w_down{weights_.down, slots, f, h};
-    const kernels::RowCounts rows = received_counts_;
+    const kernels::RowCounts rows = exchange_.padded();
     if (name == "expert up") {
         kernels::grouped_gemm(context_, rows, received(received_, h), w_up, received(up_, 2 * f));
     } else if (name == "swiglu" || name == "swiglu again") {
@@ -206,7 +205,7 @@ Matrix<LiveElement> ExpertLayer::matrix(kernels::Array<LiveElement>& values, std
 }
 
 Matrix<LiveElement> ExpertLayer::received(kernels::Array<LiveElement>& values, std::int64_t columns) {
-    const auto rows = static_cast<std::int64_t>(exchange_.received_rows());
+    const auto rows = static_cast<std::int64_t>(exchange_.padded_rows());
     const auto count = static_cast<std::size_t>(rows * columns);
     if (values.size() < count) values.resize(count);
     return {std::span(values).first(count), rows, columns};

@@ -91,7 +91,6 @@ private:
     std::vector<std::vector<std::int32_t>> slots_of_;   // by expert
     std::vector<std::uint32_t> turn_;                   // whose slot is next
     kernels::Route route_;
-    std::vector<std::int32_t> received_counts_;         // by own slot
     std::optional<TokenStream> stream_;
     bool is_backward_ = false;                          // what the next exchange carries
 

@@ -60,6 +60,7 @@ public:
                 ungranted_[source] += static_cast<std::uint32_t>(count);
                 first += count;
             }
+            first += static_cast<std::size_t>(plan.padded()[slot] - plan.heights()[slot]);
         }
         first = 0;
         for (std::uint32_t slot = 0; slot < slots * group.size(); ++slot) {
@@ -208,6 +209,7 @@ double ExpertLayer::dispatch_into(std::string_view product, const StreamPolicy& 
     }
     const Matrix<LiveElement> rows = received(what.received, shape_.hidden),
                               result = received(what.result, what.columns);
+    exchange_.clear_pads(std::as_writable_bytes(rows.values()));
     Clock::duration busy{};
     StreamedDispatch(group_, exchange_, *stream_, shape_.slots, row_bytes)
         .run_all(std::as_bytes(std::span(what.sent)), std::as_writable_bytes(rows.values()),

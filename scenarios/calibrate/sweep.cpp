@@ -12,14 +12,6 @@ namespace rehearse {
 
 namespace {
 
-// Kernels that have a curve of their own; all other memory-bound operators are streams of their bytes.
-bool is_named(std::string_view name) {
-    static constexpr std::string_view names[] = {"norm",    "top-k",     "permute",
-                                                 "swiglu",  "unpermute", "unpermute backward",
-                                                 "gate backward", "swiglu backward", "permute backward"};
-    return std::find(std::begin(names), std::end(names), name) != std::end(names);
-}
-
 SampleShape bytes_of(double bytes) { return {{"bytes", std::llround(bytes)}}; }
 
 SampleShape product_of(const Operator& op, std::int64_t calls, std::int64_t m, std::int64_t k) {
@@ -29,7 +21,8 @@ SampleShape product_of(const Operator& op, std::int64_t calls, std::int64_t m, s
 // As the kernels call them: every expert of a shape of the sweep has the same rows, and they make equal calls.
 SampleShape calls_of(const Operator& op) {
     const bool adds_up = op.output_bytes == 8;
-    const std::vector<std::int64_t> calls = adds_up ? kernels::gradient_rows(op.k) : kernels::product_rows(op.m);
+    const std::vector<std::int64_t> calls = adds_up ? kernels::gradient_rows(kernels::padded(op.k, kernels::depth_pad))
+                                                    : kernels::product_rows(kernels::padded(op.m, kernels::depth_pad));
     REHEARSE_CHECK(std::set<std::int64_t>(calls.begin(), calls.end()).size() == 1, "calls of a sweep differ");
     const auto count = static_cast<std::int64_t>(calls.size());
     return adds_up ? product_of(op, count, op.m, calls.front()) : product_of(op, count, calls.front(), op.k);
@@ -62,10 +55,10 @@ CalibrationSample sample_of(const Operation& operation) {
             break;
         case OperatorKind::attention:
             sample.what = op.name;
-            sample.shape = {{"flops", std::llround(op.flops.value)}};
+            sample.shape = {{"flops", std::llround(op.flops.value)}, {"bytes", std::llround(op.bytes)}};
             break;
         case OperatorKind::memory:
-            sample.what = is_named(op.name) ? op.name : "stream";
+            sample.what = op.name;
             sample.shape = bytes_of(op.bytes);
             break;
         case OperatorKind::host: break;
@@ -91,7 +84,7 @@ std::vector<SweepShape> sweep_shapes(SweepSize size) {
 TrainingSpec sweep_training(const SweepShape& shape, std::int64_t ranks) {
     TrainingSpec training;
     training.model.kind = ModelKind::moe;
-    training.model.layers = 1;
+    training.model.layers = 3;  // so that a layer does not find in the cache what it left there
     training.model.hidden = shape.hidden;
     training.model.heads = shape.hidden / 64;
     training.model.vocab = 2 * shape.hidden;
@@ -111,6 +104,7 @@ TrainingSpec sweep_training(const SweepShape& shape, std::int64_t ranks) {
 
 std::vector<CalibrationSample> samples_of(const LiveReport& report) {
     std::vector<CalibrationSample> samples;
+    std::vector<double> occurrences;  // in a step
     const double ranks = static_cast<double>(report.times.size());
     for (std::size_t i = 0; i < report.operations.size(); ++i) {
         CalibrationSample sample = sample_of(report.operations[i]);
@@ -118,13 +112,23 @@ std::vector<CalibrationSample> samples_of(const LiveReport& report) {
         for (std::size_t step = 0; step < report.step_seconds.size(); ++step) {
             double sum = 0;
             for (const std::vector<OperationTimes>& rank : report.times) sum += rank[i].end[step] - rank[i].begin[step];
-            sample.seconds.push_back(std::max(1.0, std::round(1e9 * sum / ranks)) * 1e-9);  // the clock's resolution
+            sample.seconds.push_back(sum / ranks);
         }
         const auto same = std::find_if(samples.begin(), samples.end(), [&](const CalibrationSample& other) {
             return label_of(other) == label_of(sample);
         });
-        if (same == samples.end()) samples.push_back(std::move(sample));
-        else same->seconds.insert(same->seconds.end(), sample.seconds.begin(), sample.seconds.end());
+        const auto at = same - samples.begin();
+        if (same == samples.end()) {
+            samples.push_back(std::move(sample));
+            occurrences.push_back(1);
+            continue;
+        }
+        ++occurrences[static_cast<std::size_t>(at)];
+        for (std::size_t step = 0; step < sample.seconds.size(); ++step) same->seconds[step] += sample.seconds[step];
+    }
+    for (std::size_t i = 0; i < samples.size(); ++i) {
+        for (double& seconds : samples[i].seconds)  // to the clock's resolution
+            seconds = std::max(1.0, std::round(1e9 * seconds / occurrences[i])) * 1e-9;
     }
     return samples;
 }

@@ -23,7 +23,7 @@ std::vector<SweepShape> sweep_shapes(SweepSize size);
 TrainingSpec sweep_training(const SweepShape& shape, std::int64_t ranks);
 
 // What a live run of the workload measured: one sample per kernel (or collective) and shape, with a time for each step,
-// mean over the ranks. Operations of the same kind and shape, as dispatch and combine are, share one sample.
+// mean over the ranks and over the operations of the same kind and shape, as dispatch and combine are.
 std::vector<CalibrationSample> samples_of(const LiveReport& report);
 // The two probes at that pace, as samples.
 std::vector<CalibrationSample> pace_samples(const Pace& pace);

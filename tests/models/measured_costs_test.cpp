@@ -16,12 +16,12 @@ CalibrationSample sample(std::string what, SampleKind kind, SampleShape shape, d
     return made;
 }
 
-// t = 1e-6 + 1e-9 bytes of "stream", twice that of "swiglu"; all-to-all among 2 ranks 1e-6 + 2e-9 bytes.
+// t = 1e-6 + 1e-9 bytes of "residual", twice that of "swiglu"; all-to-all among 2 ranks 1e-6 + 2e-9 bytes.
 CalibrationFile calibration() {
     CalibrationFile file;
     for (const std::int64_t bytes : {1000, 10'000, 100'000}) {
         const double time = 1e-6 + 1e-9 * static_cast<double>(bytes);
-        file.samples.push_back(sample("stream", SampleKind::kernel, {{"bytes", bytes}}, time));
+        file.samples.push_back(sample("residual", SampleKind::kernel, {{"bytes", bytes}}, time));
         file.samples.push_back(sample("swiglu", SampleKind::kernel, {{"bytes", bytes}}, 2 * time));
         file.samples.push_back(sample("all_to_all", SampleKind::collective, {{"bytes", bytes}, {"ranks", 2}},
                                       1e-6 + 2e-9 * static_cast<double>(bytes)));
@@ -31,17 +31,33 @@ CalibrationFile calibration() {
     return file;
 }
 
-TEST(MeasuredCosts, KernelsGoByNameAndOthersAreStreams) {
+TEST(MeasuredCosts, KernelsGoByNameAndOthersAreAsTheResidual) {
     const MeasuredCosts costs = measured_costs(calibration());
     EXPECT_NEAR(seconds_at(*costs.kernel("swiglu"), 10'000), 2.2e-5, 1e-7);
     EXPECT_EQ(costs.kernel("swiglu again"), costs.kernel("swiglu"));
-    EXPECT_EQ(costs.kernel("loss"), costs.kernel("stream"));
+    EXPECT_EQ(costs.kernel("loss"), costs.kernel("residual"));
     EXPECT_EQ(costs.attention("flash attention"), nullptr);
     EXPECT_NE(costs.collective("all_to_all", 2), nullptr);
     EXPECT_EQ(costs.collective("all_to_all", 4), nullptr);
     EXPECT_NEAR(costs.policy_seconds("balancer_fast", 10'000), 1.1e-5, 1e-7);
     EXPECT_EQ(costs.policy_seconds("pager", 10), 0);
     EXPECT_EQ(costs.pace.compute, 3e-4);
+}
+
+// t = 5e-6 + 2e-11 F + 1e-9 B: long sequences of few heads and short ones of many differ by more than their FLOPs.
+TEST(MeasuredCosts, AttentionHasTwoParts) {
+    CalibrationFile file;
+    const auto seconds = [](double flops, double bytes) { return 5e-6 + 2e-11 * flops + 1e-9 * bytes; };
+    for (const std::int64_t heads : {1, 4, 8}) {
+        for (const std::int64_t sequence : {64, 256, 1024}) {
+            const std::int64_t flops = 256 * heads * sequence * sequence, bytes = 512 * heads * sequence;
+            file.samples.push_back(sample("flash attention", SampleKind::kernel, {{"flops", flops}, {"bytes", bytes}},
+                                          seconds(static_cast<double>(flops), static_cast<double>(bytes))));
+        }
+    }
+    DeviceProfile profile;
+    profile.measured = measured_costs(file);
+    EXPECT_NEAR(attention_seconds(profile, "flash attention", 1e7, 1e5, 1, {}) / seconds(1e7, 1e5), 1, 1e-6);
 }
 
 TEST(MeasuredCosts, TakeThePlaceOfTheModels) {
