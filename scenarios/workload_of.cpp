@@ -56,11 +56,12 @@ PolicySpec with_decision(const ValidScenario& scenario) {
     return policies;
 }
 
-// Where kernels were measured on a core, the core itself copies: it reads a page and writes it.
-SimDuration page_copy(const ValidScenario& scenario) {
+// Where kernels were measured on a core, the core itself copies: seconds per byte that it reads or writes.
+double core_pass(const ValidScenario& scenario) {
     const PiecewiseCurve* stream = scenario.models().profile.measured.kernel("residual");
-    if (stream == nullptr) return {};
-    return seconds(seconds_at(*stream, 2 * static_cast<double>(scenario.policies().pager.spec.page.value)));
+    if (stream == nullptr) return 0;
+    constexpr double probe = 1 << 20;  // bytes, most of them behind the second-level cache
+    return seconds_at(*stream, probe) / probe;
 }
 
 // What experts travel over: the node's link, and no faster than collectives were measured.
@@ -87,11 +88,12 @@ Workload workload_of(const ValidScenario& scenario) {
                               scenario.models().profile.message_latency,
                               scenario.seed(),
                               is_on(scenario.policies().pager.active) ? layer_pace(scenario) : LayerPace{},
-                              page_copy(scenario)};
+                              core_pass(scenario)};
     return located(scenario.plain().written, [&] {
         PolicyOutcome outcome = run_expert_policies(inputs);
         TrainingSpec training = scenario.training();
         training.technique.stream_first = outcome.stream_first;
+        if (outcome.stream_first > 0) training.technique.stream_chunk = 1.0 / static_cast<double>(policies.stream.refills);
         return build_workload(training, std::move(outcome.step));
     });
 }

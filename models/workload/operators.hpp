@@ -95,6 +95,7 @@ struct LocalCollective {
     std::size_t late = 0;
     ExchangeShape exchange{};
     double first = 1;         // streamed: the part that is exposed
+    double chunk = 1;         // streamed: of the rows of an average rank, what is there at a time
 };
 
 inline constexpr std::uint32_t no_layer = 0xffffffff;

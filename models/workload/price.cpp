@@ -172,7 +172,7 @@ private:
 
     double operator_seconds(const Segment& segment, std::size_t index, MemberLoad member) const {
         const Operator& op = segment.operators[index];
-        return is_cut(segment, index) ? cut_product_seconds(op, member, segment.collective.first)
+        return is_cut(segment, index) ? cut_product_seconds(op, member, segment.collective.chunk)
                                       : operator_seconds(op, member);
     }
 

@@ -124,6 +124,7 @@ struct TechniqueSpec {
     Switch overlap_tiles = Switch::off;     // MoE: collectives fused with their GEMM tile by tile, with no permutation
                                             // kernels of their own
     ExchangeChoice exchange = ExchangeChoice::fastest;  // MoE: form of dispatch and combine
+    double stream_chunk = 1;  // MoE: part of the rows of an average rank that a token stream holds at a time
     double stream_first = 0;  // MoE: part of a dispatch that arrives before its rows are worked on; 0: rows
                               // wait for all of it (runtime/moe sets it from the token stream)
     std::int64_t batch_factor = 1;          // LAMB: the step takes that many times the global batch

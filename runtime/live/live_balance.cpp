@@ -1,8 +1,9 @@
 #include "runtime/live/live_balance.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
-#include <cstring>
+#include <functional>
 
 #include "models/workload/moe/moe_model.hpp"
 #include "sim/base/checks.hpp"
@@ -27,17 +28,6 @@ template <class T>
 std::span<T> part_of(kernels::Array<T>& stack, std::uint32_t slots, std::uint32_t slot) {
     const std::size_t size = stack.size() / slots;
     return std::span(stack).subspan(slot * size, size);
-}
-
-// Both hold floats.
-void add_floats(std::span<std::byte> sums, std::span<const std::byte> added) {
-    for (std::size_t i = 0; i < sums.size(); i += sizeof(float)) {
-        float a = 0, b = 0;
-        std::memcpy(&a, sums.data() + i, sizeof a);
-        std::memcpy(&b, added.data() + i, sizeof b);
-        a += b;
-        std::memcpy(sums.data() + i, &a, sizeof a);
-    }
 }
 
 }  // namespace
@@ -84,7 +74,7 @@ void LiveBalance::decide() {
 void LiveBalance::migrate() {
     for (std::size_t i = 0; i < layers_.size(); ++i) {
         if (decided_[i].empty()) continue;  // on every rank alike
-        carry(*layers_[i], decided_[i], Carries::weights);
+        carry_weights(*layers_[i], decided_[i]);
         layers_[i]->place(balancers_[i].map());
     }
 }
@@ -102,53 +92,52 @@ void LiveBalance::join_replicas() {
     for (std::size_t i = 0; i < layers_.size(); ++i) {
         std::vector<Move> moves = replica_moves(balancers_[i].map());
         if (moves.empty()) continue;
-        carry(*layers_[i], moves, Carries::gradients);
+        ExpertLayerWeights& weights = layers_[i]->weights();
+        carry(*layers_[i], moves, {weights.up_gradient, weights.down_gradient}, gradients_,
+              [](std::span<float> sums, std::span<const float> added) {
+                  std::transform(sums.begin(), sums.end(), added.begin(), sums.begin(), std::plus<>());
+              });
         for (Move& move : moves) std::swap(move.from, move.to);
-        carry(*layers_[i], moves, Carries::weights);
+        carry_weights(*layers_[i], moves);
     }
 }
 
-// All of a layer at once. Weights replace what stands in the slot, gradients are added to it.
-void LiveBalance::carry(ExpertLayer& layer, const std::vector<Move>& moves, Carries what) {
+void LiveBalance::carry_weights(ExpertLayer& layer, const std::vector<Move>& moves) {
+    carry(layer, moves, {layer.weights().up, layer.weights().down}, weights_,
+          [](std::span<LiveElement> to, std::span<const LiveElement> from) { std::ranges::copy(from, to.begin()); });
+}
+
+// All of a layer at once.
+template <class T, class Land>
+void LiveBalance::carry(ExpertLayer& layer, const std::vector<Move>& moves, Stacks<T> stacks, kernels::Array<T>& landed,
+                        const Land& land) {
     const std::uint32_t slots = layer.shape().slots, me = group_.rank();
-    ExpertLayerWeights& weights = layer.weights();
-    const auto parts = [&](std::uint32_t slot) -> std::vector<std::span<std::byte>> {
-        if (what == Carries::weights)
-            return {std::as_writable_bytes(part_of(weights.up, slots, slot % slots)),
-                    std::as_writable_bytes(part_of(weights.down, slots, slot % slots))};
-        return {std::as_writable_bytes(part_of(weights.up_gradient, slots, slot % slots)),
-                std::as_writable_bytes(part_of(weights.down_gradient, slots, slot % slots))};
+    const auto parts = [&](std::uint32_t slot) {
+        return std::array{part_of(stacks.up, slots, slot % slots), part_of(stacks.down, slots, slot % slots)};
     };
+    std::size_t size = 0;
+    for (const Move& move : moves) {
+        if (move.to / slots == me) size += (stacks.up.size() + stacks.down.size()) / slots;
+    }
+    landed.resize(std::max(landed.size(), size));
     Communicator::Parts out(group_.size());
     Communicator::Rooms in(group_.size());
-    std::size_t bytes = 0;
+    std::span<T> room = landed;
     for (const Move& move : moves) {
-        if (move.from / slots == me) {
-            for (const std::span<std::byte> part : parts(move.from)) out[move.to / slots].push_back(part);
-        }
-        if (move.to / slots != me) continue;
-        for (const std::span<std::byte> part : parts(move.to)) bytes += part.size();
-    }
-    staging_.resize(std::max(staging_.size(), bytes));
-    std::size_t used = 0;
-    for (const Move& move : moves) {
-        if (move.to / slots != me) continue;
-        for (const std::span<std::byte> part : parts(move.to)) {
-            in[move.from / slots].push_back(std::span(staging_).subspan(used, part.size()));
-            used += part.size();
+        for (const std::span<T> part : parts(move.from)) {
+            if (move.from / slots == me) out[move.to / slots].push_back(std::as_bytes(part));
+            if (move.to / slots != me) continue;
+            in[move.from / slots].push_back(std::as_writable_bytes(room.first(part.size())));
+            room = room.subspan(part.size());
         }
     }
     group_.all_to_all(out, in);
-    used = 0;
+    room = landed;
     for (const Move& move : moves) {
         if (move.to / slots != me) continue;
-        for (const std::span<std::byte> part : parts(move.to)) {
-            if (what == Carries::weights) {
-                std::memcpy(part.data(), staging_.data() + used, part.size());
-            } else {
-                add_floats(part, std::span<const std::byte>(staging_).subspan(used, part.size()));
-            }
-            used += part.size();
+        for (const std::span<T> part : parts(move.to)) {
+            land(part, room.first(part.size()));
+            room = room.subspan(part.size());
         }
     }
 }

@@ -30,8 +30,16 @@ private:
     struct Move {
         std::uint32_t from = 0, to = 0;
     };
-    enum class Carries : std::uint8_t { weights, gradients };
-    void carry(ExpertLayer& layer, const std::vector<Move>& moves, Carries what);
+    template <class T>
+    struct Stacks {
+        kernels::Array<T>& up;
+        kernels::Array<T>& down;
+    };
+    // land(part, values) for the part of each slot that something has come for.
+    template <class T, class Land>
+    void carry(ExpertLayer& layer, const std::vector<Move>& moves, Stacks<T> stacks, kernels::Array<T>& landed,
+               const Land& land);
+    void carry_weights(ExpertLayer& layer, const std::vector<Move>& moves);
     std::vector<Move> replica_moves(const ExpertMap& map) const;  // from each copy to the first slot of its expert
 
     std::vector<ExpertLayer*> layers_;
@@ -40,7 +48,8 @@ private:
     std::vector<LoadBalancer> balancers_;
     std::vector<std::vector<float>> counts_;         // of the step, by layer and expert
     std::vector<std::vector<Move>> decided_;         // by layer
-    std::vector<std::byte> staging_;
+    kernels::Array<LiveElement> weights_;            // that have come
+    kernels::Array<float> gradients_;
 };
 
 }  // namespace rehearse

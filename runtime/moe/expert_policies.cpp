@@ -50,7 +50,8 @@ public:
         result.figures.page_waits = static_cast<std::int64_t>(step.counters.waits);
         result.figures.page_migrations = static_cast<std::int64_t>(step.counters.migrations);
         result.figures.page_drops = static_cast<std::int64_t>(step.counters.drops);
-        result.page_wait_s = step.wait.seconds() + static_cast<double>(step.counters.loads) * in_.page_copy.seconds();
+        const double copied = static_cast<double>(step.counters.loads) * static_cast<double>(pager.spec.page.value);
+        result.page_wait_s = step.wait.seconds() + 2 * copied * in_.pass;  // read and written
         result.resident_experts = pager.resident;
     }
 
@@ -115,7 +116,7 @@ PolicyOutcome run_expert_policies(const PolicyInputs& inputs) {
         average(figures, static_cast<double>(outcome.expert_of_slot.size()));
         result.figures = figures;
     }
-    if (!balanced) result.replica_s = replica_seconds(inputs.training, policies.balancer, inputs.link);
+    if (!balanced) result.replica_s = replica_seconds(inputs.training, policies.balancer, inputs.link, inputs.pass);
     paged.page(result);
     if (steps > 0) result.migration_s /= steps;
     return outcome;

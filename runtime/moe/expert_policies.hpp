@@ -30,7 +30,7 @@ struct PolicyInputs {
     SimDuration latency;     // of one message
     std::uint64_t seed = 1;
     LayerPace pace{};        // for the pager
-    SimDuration page_copy{}; // that a page takes of the rank's own time; 0: a copy engine brings it
+    double pass = 0;         // s per byte that a core reads or writes, where it copies itself; 0: engines do it
 };
 
 inline constexpr std::uint32_t paged_steps_most = 32;  // with the simulated one

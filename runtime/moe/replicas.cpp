@@ -17,14 +17,15 @@ ExpertMemory expert_memory(const TrainingSpec& training, const PolicySpec& polic
     return {slots * (is_on(policies.pager.active) ? policies.pager.resident : 1), slots};
 }
 
-double replica_seconds(const TrainingSpec& training, const BalancerPolicy& balancer, Bandwidth link) {
+double replica_seconds(const TrainingSpec& training, const BalancerPolicy& balancer, Bandwidth link, double pass) {
     const ModelSpec& model = training.model;
     const std::int64_t here = model.experts.routed / training.parallel.expert;
     const double layers = static_cast<double>(model.layers - model.experts.dense_layers) /
                           static_cast<double>(training.parallel.pipeline);
     const double parameters = static_cast<double>(expert_slots(training, balancer) - here) * layers *
                               expert_parameters(model) / static_cast<double>(training.parallel.expert_width());
-    return parameters * (static_cast<double>(training.gradient_bytes) + 2) / link.bytes_per_second();
+    const double gradients = parameters * static_cast<double>(training.gradient_bytes), weights = 2 * parameters;
+    return (gradients + weights) / link.bytes_per_second() + pass * (3 * gradients + 2 * weights);
 }
 
 }  // namespace rehearse

@@ -14,7 +14,9 @@ std::int64_t expert_slots(const TrainingSpec& training, const BalancerPolicy& ba
 
 ExpertMemory expert_memory(const TrainingSpec& training, const PolicySpec& policies);
 
-// Seconds of a step: replicas of a rank x parameters x (gradient and weight bytes) over its link.
-double replica_seconds(const TrainingSpec& training, const BalancerPolicy& balancer, Bandwidth link);
+// Seconds of a step: replicas of a rank x parameters x (gradient and weight bytes) over its link. Where a core does the
+// work, `pass` is its time to read or write a byte: it reads sums and what has come and writes sums, and it copies the
+// weights that have come; 0: engines of the device do that on the way.
+double replica_seconds(const TrainingSpec& training, const BalancerPolicy& balancer, Bandwidth link, double pass);
 
 }  // namespace rehearse

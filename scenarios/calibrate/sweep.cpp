@@ -98,6 +98,7 @@ TrainingSpec sweep_training(const SweepShape& shape, std::int64_t ranks) {
     training.technique.operators = OperatorSet::efficient;
     training.technique.exchange = ExchangeChoice::direct;
     training.technique.stream_first = shape.refills > 0 ? 0.6 / static_cast<double>(shape.refills) : 0;
+    if (shape.refills > 0) training.technique.stream_chunk = 1.0 / static_cast<double>(shape.refills);
     training.gradient_bytes = 4;
     return training;
 }

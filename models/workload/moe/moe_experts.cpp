@@ -76,6 +76,7 @@ void MoeLayerBuilder::exchange(LocalCollectiveKind kind, Hiding hiding, std::siz
     collective.hiding = hiding;
     collective.partner = partner;
     collective.first = training_.technique.stream_first;
+    collective.chunk = training_.technique.stream_chunk;
     if (expert_ranks_ > 1) {
         collective.kind = kind;
         collective.exchange = exchange_shape(kind);
