@@ -132,4 +132,15 @@ void gemm(CpuContext& context, Matrix<const Bf16> a, Matrix<const Bf16> b, Matri
     gemm_bf16(context, a, b, c, transposed, write);
 }
 
+std::string gemm_library_version() {
+    const dnnl_version_t& version = *dnnl_version();
+    const char* set = "below AVX-512";
+    const dnnl_cpu_isa_t isa = dnnl_get_effective_cpu_isa();
+    if (isa >= dnnl_cpu_isa_avx512_core) set = "AVX-512";
+    if (isa >= dnnl_cpu_isa_avx512_core_bf16) set = "AVX-512 with bf16";
+    if (isa >= dnnl_cpu_isa_avx512_core_amx) set = "AMX";
+    return std::to_string(version.major) + "." + std::to_string(version.minor) + "." +
+           std::to_string(version.patch) + ", " + set;
+}
+
 }  // namespace rehearse::kernels

@@ -4,6 +4,8 @@
 // own cache of compiled shapes.
 #pragma once
 
+#include <string>
+
 #include "kernels/cpu/context.hpp"
 #include "kernels/element.hpp"
 #include "kernels/experts.hpp"
@@ -18,5 +20,8 @@ void gemm(CpuContext& context, Matrix<const Bf16> a, Matrix<const Bf16> b, Matri
           Transposed transposed = Transposed::none, Write write = Write::replace);
 void gemm(CpuContext& context, Matrix<const Bf16> a, Matrix<const Bf16> b, Matrix<Bf16> c,
           Transposed transposed = Transposed::none, Write write = Write::replace);
+
+// Of oneDNN, and the instruction set that it compiles for here.
+std::string gemm_library_version();
 
 }  // namespace rehearse::kernels

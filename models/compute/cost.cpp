@@ -158,7 +158,7 @@ double memory_seconds(const DeviceProfile& profile, const char* name, double byt
 double attention_seconds(const DeviceProfile& profile, const char* name, double flops, double bytes,
                          std::int64_t kernels, Ratio relative) {
     if (const AttentionFit* fit = profile.measured.attention(name))
-        return fit->launch + fit->flop * flops + fit->byte * bytes;
+        return attention_seconds(*fit, flops, bytes);
     const double compute = flops / (profile.peak.value * profile.attention_efficiency.value * relative.value);
     return smooth_max(compute, bytes / memory_rate(profile)) + launch_seconds(profile, kernels);
 }

@@ -3,8 +3,6 @@
 #include <optional>
 #include <vector>
 
-#include "models/compute/non_negative_fit.hpp"
-
 namespace rehearse {
 
 namespace {
@@ -20,16 +18,6 @@ std::optional<std::int64_t> entry(const SampleShape& shape, std::string_view nam
         if (key == name) return value;
     }
     return std::nullopt;
-}
-
-struct AttentionSamples {
-    std::vector<std::vector<double>> rows;  // 1, FLOPs, bytes
-    std::vector<double> seconds;
-};
-
-AttentionFit fit(AttentionSamples samples) {
-    const std::vector<double> x = fit_non_negative_relative(std::move(samples.rows), samples.seconds);
-    return {x[0], x[1], x[2]};
 }
 
 bool has_two_sizes(const std::vector<CurvePoint>& points) {
@@ -65,7 +53,7 @@ MeasuredCosts measured_costs(const CalibrationFile& calibration) {
     std::map<std::string, std::vector<CurvePoint>> kernels, policies;
     std::map<std::string, std::vector<GemmPoint>> products;
     std::map<std::pair<std::string, std::int64_t>, std::vector<CurvePoint>> collectives;
-    std::map<std::string, AttentionSamples> attentions;
+    std::map<std::string, std::vector<AttentionPoint>> attentions;
     MeasuredCosts costs;
     for (const CalibrationSample& sample : calibration.samples) {
         const auto bytes = entry(sample.shape, "bytes"), flops = entry(sample.shape, "flops");
@@ -80,9 +68,7 @@ MeasuredCosts measured_costs(const CalibrationFile& calibration) {
             const std::int64_t calls = entry(sample.shape, "batch").value_or(1);  // one after the other on a processor
             products[sample.what].push_back({1, *m, *n, *k, time / static_cast<double>(calls)});
         } else if (bytes && flops) {
-            AttentionSamples& of = attentions[sample.what];
-            of.rows.push_back({1, static_cast<double>(*flops), static_cast<double>(*bytes)});
-            of.seconds.push_back(time);
+            attentions[sample.what].push_back({static_cast<double>(*flops), static_cast<double>(*bytes), time});
         } else if (bytes && *bytes > 0) {
             const CurvePoint point{static_cast<double>(*bytes), time};
             if (sample.kind == SampleKind::collective && ranks) collectives[{sample.what, *ranks}].push_back(point);
@@ -92,7 +78,7 @@ MeasuredCosts measured_costs(const CalibrationFile& calibration) {
     for (const auto& [name, points] : kernels) {
         if (has_two_sizes(points)) costs.kernels.emplace(name, fit_piecewise(points, {}));
     }
-    for (auto& [name, samples] : attentions) costs.attentions.emplace(name, fit(std::move(samples)));
+    for (const auto& [name, points] : attentions) costs.attentions.emplace(name, fit_attention(points));
     for (const auto& [name, points] : policies) {
         if (has_two_sizes(points)) costs.policies.emplace(name, fit_piecewise(points, {}));
     }

@@ -4,7 +4,7 @@
 //
 //     kernels      seconds over the bytes that the workload counts for a kernel (Operator::bytes), by its name; the
 //                  "residual" stands for those without a curve of their own: two arrays read, one written
-//     attention    seconds over FLOPs, which grow with the square of the sequence, and bytes, which grow with it
+//     attention    seconds over FLOPs and bytes (attention_fit.hpp)
 //     products     seconds of a matrix product over its shape: "gemm", and those of its gradients "gemm dgrad", "gemm
 //                  wgrad"; of experts, one after the other: "grouped gemm", "grouped gemm dgrad", "grouped gemm wgrad"
 //     collectives  seconds over bytes as collectives/collective.hpp counts them, by name and number of ranks. Dispatch
@@ -22,6 +22,7 @@
 
 #include "kernels/calibration/calibration_file.hpp"
 #include "models/calibration/curve_fit.hpp"
+#include "models/compute/attention_fit.hpp"
 #include "models/compute/gemm_surface.hpp"
 
 namespace rehearse {
@@ -30,11 +31,6 @@ namespace rehearse {
 // runtime/live/pace); 0: not said.
 struct MeasuredPace {
     double compute = 0, memory = 0;
-};
-
-//   t = launch + flop F + byte B, non-negative, of least squared relative errors
-struct AttentionFit {
-    double launch = 0, flop = 0, byte = 0;  // s
 };
 
 struct MeasuredCosts {

@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "models/calibration/curve_fit.hpp"
+#include "models/compute/attention_fit.hpp"
 #include "models/compute/gemm_surface.hpp"
 #include "scenarios/calibrate/show_calibration.hpp"
 #include "scenarios/text_file.hpp"
@@ -19,7 +20,7 @@ namespace rehearse {
 namespace {
 
 constexpr std::array size_keys{"bytes", "tokens", "rows", "elements"};
-constexpr std::array fitted_forms{"alpha_beta", "piecewise", "gemm_surface"};
+constexpr std::array fitted_forms{"alpha_beta", "piecewise", "gemm_surface", "attention"};
 
 std::optional<std::int64_t> find(const SampleShape& shape, std::string_view key) {
     const auto at = std::ranges::find(shape, key, &SampleShape::value_type::first);
@@ -31,6 +32,7 @@ SampleShape without(SampleShape shape, std::string_view key) {
     return shape;
 }
 
+bool is_attention(const SampleShape& shape) { return find(shape, "flops") && find(shape, "bytes"); }
 bool is_gemm(const SampleShape& shape) { return find(shape, "m") && find(shape, "n") && find(shape, "k"); }
 
 std::string size_key(const SampleShape& shape) {
@@ -40,11 +42,14 @@ std::string size_key(const SampleShape& shape) {
     return "";
 }
 
+enum class Form : std::uint8_t { curve, surface, attention };
+
 // Samples that one fit goes through.
 struct Group {
-    std::string what, size;  // size: key of the shape, "" = a matrix product
+    std::string what, size;  // size: key of the shape; curve
     SampleShape shape;       // that they have in common
     std::vector<std::int64_t> rows;
+    Form form = Form::curve;
 };
 
 std::vector<Group> groups_of(const std::vector<CalibrationSample>& samples) {
@@ -52,9 +57,13 @@ std::vector<Group> groups_of(const std::vector<CalibrationSample>& samples) {
     std::map<std::string, std::size_t> at;
     for (std::size_t i = 0; i < samples.size(); ++i) {
         const CalibrationSample& sample = samples[i];
-        Group group{sample.what, "", {}, {}};
+        Group group{sample.what, "", {}, {}, Form::curve};
         if (is_gemm(sample.shape)) {
+            group.form = Form::surface;
             group.shape = without(without(without(without(sample.shape, "m"), "n"), "k"), "batch");
+        } else if (is_attention(sample.shape)) {
+            group.form = Form::attention;
+            group.shape = without(without(sample.shape, "flops"), "bytes");
         } else {
             group.size = size_key(sample.shape);
             if (group.size.empty()) continue;
@@ -117,6 +126,19 @@ void add_surface(const CalibrationFile& file, const Group& group, std::vector<Ca
                               {"right_s", s.right}};
 }
 
+void add_attention(const CalibrationFile& file, const Group& group, std::vector<CalibrationFit>& fits) {
+    std::vector<AttentionPoint> points;
+    for (const std::int64_t row : group.rows) {
+        const CalibrationSample& sample = sample_of(file, row);
+        points.push_back({static_cast<double>(*find(sample.shape, "flops")),
+                          static_cast<double>(*find(sample.shape, "bytes")), median_seconds(sample)});
+    }
+    if (points.size() < 3) return;
+    const AttentionFit fit = fit_attention(points);
+    fits.push_back(fit_of(group, "attention", attention_errors(fit, points)));
+    fits.back().parameters = {{"launch_s", fit.launch}, {"flop_s", fit.flop}, {"byte_s", fit.byte}};
+}
+
 }  // namespace
 
 CalibrationFile with_fits(CalibrationFile calibration) {
@@ -124,8 +146,11 @@ CalibrationFile with_fits(CalibrationFile calibration) {
         return std::ranges::find(fitted_forms, fit.form) != fitted_forms.end();
     });
     for (const Group& group : groups_of(calibration.samples)) {
-        if (group.size.empty()) add_surface(calibration, group, calibration.fits);
-        else add_curves(calibration, group, calibration.fits);
+        switch (group.form) {
+            case Form::curve: add_curves(calibration, group, calibration.fits); break;
+            case Form::surface: add_surface(calibration, group, calibration.fits); break;
+            case Form::attention: add_attention(calibration, group, calibration.fits); break;
+        }
     }
     return calibration;
 }

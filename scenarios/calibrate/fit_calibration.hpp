@@ -7,6 +7,7 @@
 // beta_per_s and tokens_0 stand for another one than bytes. Matrix products, whose shapes have m, n and k, are one
 // surface of all shapes:
 //     gemm_surface {launch_s, flop_s, result_s, left_s, right_s}       models/compute/gemm_surface.hpp
+//     attention    {launch_s, flop_s, byte_s}                          models/compute/attention_fit.hpp
 // Each fit is on the medians of its samples and names them.
 #pragma once
 

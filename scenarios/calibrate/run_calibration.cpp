@@ -2,14 +2,13 @@
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
-#include <sys/utsname.h>
 
 #include <algorithm>
 #include <chrono>
-#include <fstream>
 #include <set>
 
 #include "scenarios/calibrate/fit_calibration.hpp"
+#include "scenarios/calibrate/local_device.hpp"
 #include "scenarios/calibrate/policy_samples.hpp"
 #include "scenarios/calibrate/show_calibration.hpp"
 #include "scenarios/installation.hpp"
@@ -24,20 +23,6 @@ namespace {
 constexpr int rounds_most = 3;
 
 std::string today() { return fmt::format("{:%Y-%m-%d}", fmt::gmtime(std::chrono::system_clock::now())); }
-
-std::string cpu_entry(const std::string& wanted) {
-    std::ifstream info("/proc/cpuinfo");
-    for (std::string line; std::getline(info, line);) {
-        const std::size_t colon = line.find(':');
-        if (colon != line.npos && line.rfind(wanted, 0) == 0) return line.substr(std::min(colon + 2, line.size()));
-    }
-    return "";
-}
-
-std::string kernel_release() {
-    utsname name{};
-    return uname(&name) == 0 ? fmt::format("{} {}", name.sysname, name.release) : "";
-}
 
 // What one run of a shape gave, and how fast the machine was then.
 struct Measured {
@@ -103,16 +88,10 @@ std::vector<CalibrationSample> joined(std::vector<Measured> runs, double spread_
 
 }  // namespace
 
-std::string local_device_name() {
-    const std::string name = cpu_entry("model name");
-    return name.empty() ? "unknown processor" : name;
-}
-
 int run_calibration(const CalibrateRunRequest& request) {
     CalibrationFile file;
-    file.device = {local_device_name(), DeviceKind::cpu, request.ranks, kernel_release(),
-                   cpu_entry("cpu MHz") + " MHz"};
-    file.software = {{"compiler", __VERSION__}};
+    file.device = local_device(request.ranks);
+    file.software = local_software();
     file.date = request.date.empty() ? today() : request.date;
     file.source.command = fmt::format("rehearse calibrate run --ranks {} --steps {}", request.ranks, request.steps);
     file.samples = joined(measure_calmly(request), request.spread_most);

@@ -19,8 +19,6 @@ struct CalibrateRunRequest {
     std::string date;          // of today
 };
 
-std::string local_device_name();  // of the processor, as the system calls it
-
 // Shapes that were met while the machine was slower than at its best are measured again, three times in all at most. A
 // sample that is noisier than `spread_most` is left out and named on stderr. Returns 0; OutputError where the file
 // cannot be written.

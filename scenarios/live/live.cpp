@@ -6,7 +6,7 @@
 #include <chrono>
 #include <cstdio>
 
-#include "scenarios/calibrate/run_calibration.hpp"
+#include "scenarios/calibrate/local_device.hpp"
 #include "scenarios/job_traffic.hpp"
 #include "scenarios/live/check_live.hpp"
 #include "scenarios/one_seed.hpp"

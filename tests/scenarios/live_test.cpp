@@ -7,7 +7,7 @@
 #include "kernels/calibration/calibration_file.hpp"
 #include "kernels/communicator/mpi_ranks.hpp"
 #include "runtime/live/live_executor.hpp"
-#include "scenarios/calibrate/run_calibration.hpp"
+#include "scenarios/calibrate/local_device.hpp"
 #include "tests/scenarios/program.hpp"
 #include "tests/sim/temporary_folder.hpp"
 
