@@ -93,7 +93,8 @@ Workload workload_of(const ValidScenario& scenario) {
         PolicyOutcome outcome = run_expert_policies(inputs);
         TrainingSpec training = scenario.training();
         training.technique.stream_first = outcome.stream_first;
-        if (outcome.stream_first > 0) training.technique.stream_chunk = 1.0 / static_cast<double>(policies.stream.refills);
+        if (outcome.stream_first > 0)
+            training.technique.stream_chunk = 1.0 / static_cast<double>(policies.stream.refills);
         return build_workload(training, std::move(outcome.step));
     });
 }

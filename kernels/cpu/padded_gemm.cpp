@@ -33,8 +33,10 @@ void padded_gradient(CpuContext& context, Matrix<const T> a, Input<T> b, Matrix<
     if (std::is_same_v<T, float> || left % depth_pad == 0)
         return gemm(context, a, b, c, Transposed::left, write);
     if (whole > 0) gemm(context, a.slice(0, whole), b.slice(0, whole), c, Transposed::left, write);
-    const Matrix<T> tail_a = copy_padded<T>(context, Scratch::padded_left, a.slice(whole, left), padded(left, depth_pad));
-    const Matrix<T> tail_b = copy_padded<T>(context, Scratch::padded_right, b.slice(whole, left), padded(left, depth_pad));
+    const Matrix<T> tail_a =
+        copy_padded<T>(context, Scratch::padded_left, a.slice(whole, left), padded(left, depth_pad));
+    const Matrix<T> tail_b =
+        copy_padded<T>(context, Scratch::padded_right, b.slice(whole, left), padded(left, depth_pad));
     gemm(context, tail_a, tail_b, c, Transposed::left, whole > 0 ? Write::accumulate : write);
 }
 

@@ -12,8 +12,8 @@
 //     policies     seconds of a decision over the size of what is decided: "balancer_slow" and "balancer_fast" over
 //                  experts, "pager" over pages, "placement" over GPUs
 //
-// Fitted on the samples of a calibration file (kernels/calibration): kernels {bytes}, attention {flops, bytes}, products
-// {batch, m, n, k}, collectives {bytes, ranks}, each by its median.
+// Fitted on the samples of a calibration file (kernels/calibration): kernels {bytes}, attention {flops, bytes},
+// products {batch, m, n, k}, collectives {bytes, ranks}, each by its median.
 #pragma once
 
 #include <map>

@@ -141,8 +141,8 @@ private:
                 if (left < 0.5) left = piece;
             }
         }
-        return grouped_gemm_seconds(profile_, {op.batch, op.m, op.n, op.k, op.output_bytes, 1, 1, role_of(op)}, GroupedBy::m,
-                                    heights);
+        return grouped_gemm_seconds(profile_, {op.batch, op.m, op.n, op.k, op.output_bytes, 1, 1, role_of(op)},
+                                    GroupedBy::m, heights);
     }
 
     // Where products are calls of a library, the rows of an expert are padded as they arrive (runtime/live).

@@ -84,7 +84,8 @@ void DenseOperators::swiglu(const Operator& op) {
     const auto inner = static_cast<std::int64_t>(op.bytes / (sizeof(LiveElement) * (is_backward ? 5.0 : 3.0)));
     const std::int64_t width = model_.ffn;
     const Matrix<LiveElement> up(first(activations_, 2 * inner), inner / width, 2 * width);
-    const Matrix<LiveElement> out(first(results_, 3 * inner).first(static_cast<std::size_t>(inner)), inner / width, width);
+    const Matrix<LiveElement> out(first(results_, 3 * inner).first(static_cast<std::size_t>(inner)), inner / width,
+                                  width);
     if (!is_backward) return kernels::swiglu<LiveElement>(context_, up, out);
     const Matrix<LiveElement> d_up(first(results_, 3 * inner).last(static_cast<std::size_t>(2 * inner)), inner / width,
                                    2 * width);

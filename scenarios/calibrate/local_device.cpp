@@ -1,8 +1,8 @@
 #include "scenarios/calibrate/local_device.hpp"
 
 #include <fmt/format.h>
-#include <gnu/libc-version.h>
 #include <sys/utsname.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <fstream>
@@ -20,6 +20,11 @@ std::string cpu_entry(const std::string& wanted) {
         if (colon != line.npos && line.rfind(wanted, 0) == 0) return line.substr(std::min(colon + 2, line.size()));
     }
     return "";
+}
+
+std::string c_library() {
+    char text[64] = "";
+    return confstr(_CS_GNU_LIBC_VERSION, text, sizeof text) > 0 ? text : "unknown";
 }
 
 std::string kernel_release() {
@@ -40,7 +45,7 @@ CalibrationDevice local_device(std::int64_t cores) {
 
 std::vector<SoftwareVersion> local_software() {
     return {{"compiler", __VERSION__}, {"oneDNN", kernels::gemm_library_version()},
-            {"C library", gnu_get_libc_version()}};
+            {"C library", c_library()}};
 }
 
 }  // namespace rehearse

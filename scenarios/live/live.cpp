@@ -61,7 +61,8 @@ std::string pace_text(const ValidScenario& scenario, const ChosenSteps& chosen) 
     std::string text;
     if (then.compute > 0 && then.memory > 0)
         text = fmt::format(
-            "the machine takes {:.2f} times as long for arithmetic as when it was calibrated, {:.2f} times for memory\n",
+            "the machine takes {:.2f} times as long for arithmetic as when it was calibrated, {:.2f} times for "
+            "memory\n",
             chosen.pace.compute / then.compute, chosen.pace.memory / then.memory);
     if (!chosen.are_calm) text += "the machine was not calm: measure again, or wait longer with --patience\n";
     return text;
