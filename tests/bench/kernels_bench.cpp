@@ -4,6 +4,7 @@
 #include <benchmark/benchmark.h>
 #include <fmt/core.h>
 
+#include <chrono>
 #include <cmath>
 #include <numeric>
 
@@ -92,6 +93,17 @@ void add_routing(MachineRoof& roof, const Tokens& t) {
         const double bytes = select_bytes(t.tokens, t.experts, t.top_k);
         report(state, "B/s", bytes, seconds, roof.copy(bytes));
     });
+    benchmark::RegisterBenchmark(("select_experts_backward/" + t.name()).c_str(), [&roof, t](State& state) {
+        Routed r(t);
+        const Array<float> d_weights = drawn<float>(r.slots);
+        const double seconds = run(state, [&] {
+            select_experts_backward(r.context,
+                                    {{r.chosen, t.tokens, t.top_k}, {r.weights, t.tokens, t.top_k}},
+                                    {d_weights, t.tokens, t.top_k}, {r.logits, t.tokens, t.experts});
+        });
+        const double bytes = select_bytes(t.tokens, t.experts, t.top_k);  // logits are written, the rest is read
+        report(state, "B/s", bytes, seconds, roof.copy(bytes));
+    });
     benchmark::RegisterBenchmark(("plan_route/" + t.name()).c_str(), [&roof, t](State& state) {
         Routed r(t);
         const double seconds = run(state, [&] {
@@ -173,7 +185,7 @@ struct Experts {
 
 template <class T>
 struct Layer {
-    explicit Layer(const Experts& e) : s(e) {}
+    explicit Layer(const Experts& e, int threads = 1) : context(threads), s(e) {}
     std::int64_t total() const { return s.experts * s.rows; }
     Matrix<T> matrix(Array<T>& values) const {
         return {values, total(), static_cast<std::int64_t>(values.size()) / total()};
@@ -243,6 +255,17 @@ void add_experts(MachineRoof& roof, const Experts& e) {
         const double seconds = run(state, [&] { layer.forward(); });
         report(state, "FLOP/s", e.flops(), seconds, roof.gemm<T>());
         state.counters["packaged"] = share_of_packaged(layer, [&] { layer.forward(); });
+    });
+    benchmark::RegisterBenchmark(("expert_ffn_2threads" + tail).c_str(), [&roof, e](State& state) {
+        Layer<T> layer(e, 2);
+        using Clock = std::chrono::steady_clock;
+        double fastest = 1e300;  // by the clock on the wall: processor time is that of both
+        for (auto _ : state) {
+            const Clock::time_point begin = Clock::now();
+            layer.forward();
+            fastest = std::min(fastest, std::chrono::duration<double>(Clock::now() - begin).count());
+        }
+        report(state, "FLOP/s", e.flops(), fastest, 2 * roof.gemm<T>());
     });
     benchmark::RegisterBenchmark(("expert_ffn_backward" + tail).c_str(), [&roof, e](State& state) {
         Layer<T> layer(e);

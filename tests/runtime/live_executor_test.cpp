@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <numeric>
+#include <string_view>
 
 #include "runtime/live/live_executor.hpp"
 
@@ -40,6 +41,26 @@ TEST(LiveExecutor, StepsAddUp) {
         for (const SimDuration part : parts) total += part;
         EXPECT_EQ(total.value, timeline.end.value);
     }
+}
+
+// A gate reads tokens wherever dense layers stand before it: with balanced routing every expert gets the same.
+TEST(LiveExecutor, TokensReachGatesBehindDenseLayers) {
+    TrainingSpec training = small_training();
+    training.model.layers = 3;
+    training.model.ffn = 80;
+    training.model.experts.dense_layers = 1;
+    const PolicySpec policies;
+    LiveExecutor executor(policies, {.warmup_steps = 0, .steps = 1, .oversample = 1}, on_threads(2));
+    executor.execute(build_workload(training));
+    const LiveReport& report = executor.report();
+    int products = 0;
+    for (std::size_t i = 0; i < report.operations.size(); ++i) {
+        if (std::string_view(report.operations[i].name) != "expert up") continue;
+        ++products;
+        EXPECT_EQ(report.times[0][i].rows, report.times[1][i].rows) << "layer " << report.operations[i].layer;
+        EXPECT_GT(report.times[0][i].rows, 0);
+    }
+    EXPECT_EQ(products, 2 * 2);  // layers with experts x micro-batches
 }
 
 }  // namespace
