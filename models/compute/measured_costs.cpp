@@ -1,5 +1,6 @@
 #include "models/compute/measured_costs.hpp"
 
+#include <algorithm>
 #include <optional>
 #include <vector>
 
@@ -47,6 +48,24 @@ const PiecewiseCurve* MeasuredCosts::collective(std::string_view name, std::int6
 double MeasuredCosts::policy_seconds(std::string_view name, double size) const {
     const PiecewiseCurve* curve = find(policies, name);
     return curve == nullptr ? 0 : seconds_at(*curve, size);
+}
+
+std::vector<std::string> MeasuredCosts::missing() const {
+    std::vector<std::string> names;
+    const auto need = [&](std::string_view name, bool is_there) {
+        if (!is_there) names.emplace_back(name);
+    };
+    for (const char* name : {"gemm", "gemm dgrad", "gemm wgrad", "grouped gemm", "grouped gemm dgrad",
+                             "grouped gemm wgrad"})
+        need(name, product(name) != nullptr);
+    for (const char* name : {"flash attention", "flash attention backward"}) need(name, attention(name) != nullptr);
+    for (const char* name : {"residual", "optimizer", "swiglu", "permute", "unpermute"})
+        need(name, kernels.contains(std::string_view(name)));
+    for (const char* name : {"all_to_all", "all_reduce"}) {
+        need(name, std::any_of(collectives.begin(), collectives.end(),
+                               [&](const auto& entry) { return entry.first.first == name; }));
+    }
+    return names;
 }
 
 MeasuredCosts measured_costs(const CalibrationFile& calibration) {

@@ -19,6 +19,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "kernels/calibration/calibration_file.hpp"
 #include "models/calibration/curve_fit.hpp"
@@ -43,6 +44,8 @@ struct MeasuredCosts {
     std::map<std::string, PiecewiseCurve, std::less<>> policies;
 
     bool empty() const { return kernels.empty() && products.empty() && collectives.empty() && policies.empty(); }
+    // Products, attention, kernels and exchanges of a mixture of experts that a full calibration would have.
+    std::vector<std::string> missing() const;
     // nullptr: not measured.
     const PiecewiseCurve* kernel(std::string_view name) const;     // or "residual"
     const AttentionFit* attention(std::string_view name) const;

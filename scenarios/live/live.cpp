@@ -1,6 +1,7 @@
 #include "scenarios/live/live.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <chrono>
@@ -37,6 +38,10 @@ ValidScenario with_calibration(const LiveRequest& request, Scenario scenario) {
     if (other && !is_on(request.force_device))
         throw InputError({{{path, 0, 0}, "device.name", other->wrong, other->expected, other->todo}});
     profile.measured = measured_costs(calibration);
+    if (const auto missing = profile.measured.missing(); !missing.empty())
+        fmt::print(stderr, "{}: not measured, predicted by the models of profile {} instead: {}; see rehearse "
+                           "calibrate run\n",
+                   path, scenario.models.profile_name, fmt::join(missing, ", "));
     return validate(std::move(scenario));
 }
 

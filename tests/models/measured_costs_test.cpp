@@ -1,6 +1,8 @@
 // Measured costs stand in for models: what a curve or a table gives at and between its points.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "models/compute/cost.hpp"
 #include "models/compute/measured_costs.hpp"
 
@@ -58,6 +60,15 @@ TEST(MeasuredCosts, AttentionHasTwoParts) {
     DeviceProfile profile;
     profile.measured = measured_costs(file);
     EXPECT_NEAR(attention_seconds(profile, "flash attention", 1e7, 1e5, 1, {}) / seconds(1e7, 1e5), 1, 1e-6);
+}
+
+TEST(MeasuredCosts, SayWhatIsMissing) {
+    const std::vector<std::string> missing = measured_costs(calibration()).missing();
+    const auto has = [&](const char* name) { return std::find(missing.begin(), missing.end(), name) != missing.end(); };
+    EXPECT_TRUE(has("gemm dgrad"));
+    EXPECT_TRUE(has("all_reduce"));
+    EXPECT_FALSE(has("all_to_all"));
+    EXPECT_FALSE(has("swiglu"));
 }
 
 TEST(MeasuredCosts, TakeThePlaceOfTheModels) {
